@@ -1,1 +1,1 @@
-"""Views of the window. A view receives its contents, emits requests and knows no other view."""
+"""Views of the main window. A view receives its contents, emits requests and does not know other views."""

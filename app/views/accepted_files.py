@@ -1,4 +1,4 @@
-"""Dialog that lists accepted files from elsewhere, and can remove them from the list."""
+"""Dialog that lists files from other people that the user accepted. It can remove them from the list."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -15,7 +15,7 @@ from engine.drill.authoring.scenario import escape_invisible
 
 
 class AcceptedFile(Struct, frozen=True):
-    """Row of the list. Title and author may come from a stranger; empty fields are unknown."""
+    """Row of the list. Title and author may come from a stranger. An empty field is unknown."""
 
     sha256: str
     title: str
@@ -52,7 +52,7 @@ COLUMNS: Final = (
 
 
 class AcceptedFiles(QDialog):
-    """List of accepted files, with its actions."""
+    """Dialog with the list of accepted files and its actions."""
 
     forget_wanted = Signal(list)
     """Signal: SHA-256 of each file to forget."""
@@ -92,7 +92,7 @@ class AcceptedFiles(QDialog):
         fit_on_screen(self, 44 * em, 24 * em)
 
     def show_files(self, files: Sequence[AcceptedFile]) -> None:
-        """Show the files and select the first of them."""
+        """Show *files* and select the first one."""
         self.list.table.replace(files)
         if files:
             self.list.selectRow(0)

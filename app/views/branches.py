@@ -46,7 +46,7 @@ from engine.overrides import override
 
 
 class BranchRow(Struct, frozen=True):
-    """One branch."""
+    """Row of the branch tree, with formatted figures."""
 
     name: str
     parent: str | None
@@ -61,7 +61,7 @@ class BranchRow(Struct, frozen=True):
 
 
 def list_branch_rows(tree: Branches) -> list[BranchRow]:
-    """Return every branch, after its parent."""
+    """Return a row for every branch. A parent precedes its children."""
     return [_build_row(tree, name, tree.get_history(name).drill) for name in tree.list_names()]
 
 
@@ -90,11 +90,11 @@ OUTCOMES = {
     "ended_at_s": mark("length of the run"),
     "score": "points",
 }
-"""Name of a figure -> label."""
+"""Name of a figure of the run -> label."""
 
 
 def format_outcome_cells(row: OutcomeRow) -> tuple[str, str, str, str]:
-    """Return name, left value, right value, and the excess of the right value."""
+    """Return name, left value, right value, and the difference (right minus left)."""
     name = tr(OUTCOMES.get(row.name, row.name))
     sign = "+" if row.delta > 0 else "−" if row.delta < 0 else ""
     delta = f"{sign}{_format_figure(row.name, abs(row.delta))}" if row.delta else "="
@@ -112,7 +112,7 @@ def _format_figure(name: str, value: float) -> str:
 
 
 def format_first_difference(difference: FirstDifference | None, left_name: str, right_name: str) -> str:
-    """Describe the first difference of two runs, with a sentence for each run."""
+    """Describe the first difference between two runs: its time, and the event of each run."""
     if difference is None:
         return tr("The runs are identical for their common length.")
     time_text = formatting.format_run_time(difference.tick / TICKS_PER_S, 2)
@@ -146,7 +146,7 @@ LEAST_TOP: Final = 1.0
 
 
 class BranchCurves(QWidget):
-    """Plots in a column; the left run dashed in gray, the right one in color."""
+    """Plots in a column. The left run is dashed and gray, the right run is colored."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -213,11 +213,13 @@ CURVES_UNITS = 24
 """Height of the curves in lines of text."""
 
 STATES_MAX = 40
-"""Maximum rows of states; with hundreds of databases the differing ones come first."""
+"""Maximum number of rows of states. Rows that differ come first, because a run can have hundreds of
+databases.
+"""
 
 
 class BranchComparison(QScrollArea):
-    """Comparison with the left branch in gray and the right one in color."""
+    """Comparison of two branches: the left one in gray, the right one in color."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -322,7 +324,7 @@ def _build_label(text: str, scale: float = 1.0, bold: bool = False, muted: bool 
 def _build_table(
     title: str, head: tuple[str, ...], rows: Sequence[tuple[str, ...]], numbers: bool = False
 ) -> QFrame:
-    """Return rows under a title; those that differ are bold."""
+    """Return a card with a title and *rows*. Rows whose last cell shows a difference are bold."""
     card = QFrame()
     card.setProperty("card", "true")
     layout = lay_column(_build_label(title, 1.05, bold=True), parent=card, margins=(14, 10, 14, 12))
@@ -359,13 +361,13 @@ TIPS = (
 _CURRENT = "● "
 
 AROUND_UNITS: Final = 3
-"""Width of margins and scroll bar next to the columns, in line heights."""
+"""Width of the margins and the scroll bar next to the columns, in line heights."""
 TREE_MOST: Final = 0.55
-"""Maximum share of the page for the tree."""
+"""Maximum width of the tree, as a share of the page."""
 
 
 class BranchPage(QWidget):
-    """Page of branches; its signals carry names of branches."""
+    """Page with the branches of a run. Its signals contain branch names."""
 
     switched = Signal(str)
     renamed = Signal(str, str)
@@ -421,7 +423,7 @@ class BranchPage(QWidget):
     # --- display --------------------------------------------------------------------------------------------
 
     def show_tree(self, tree: Branches) -> None:
-        """Show every branch of *tree*, the current one chosen."""
+        """Show every branch of *tree* and select the current one."""
         self._tree = tree
         rows = list_branch_rows(tree)
         items: dict[str, QTreeWidgetItem] = {}
@@ -442,8 +444,8 @@ class BranchPage(QWidget):
                 parent.addChild(item)
         self.tree.expandAll()
         header = self.tree.header()
-        header.setStretchLastSection(False)  # otherwise the column keeps its 100 px in a narrow view
-        # with large text the view scrolls
+        header.setStretchLastSection(False)  # a stretched last column would stay 100 px wide in a narrow view
+        # with large text, the view scrolls horizontally
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         text = tr(
             "To create a branch, view an earlier time and continue from there. ● marks the current branch."

@@ -1,4 +1,4 @@
-"""Dialogs for the imported bundles, and for a new bundle of drills."""
+"""Dialogs for imported bundles and for creating a bundle of drills."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -25,7 +25,7 @@ from app.words.language import tr, trn
 from engine.drill.authoring.scenario import escape_invisible
 
 LINE_MAX: Final = 200
-"""Maximum characters of a title, as in scenarios."""
+"""Maximum number of characters of a title, equal to the limit of scenarios."""
 ROW_LINES: Final = 1.5
 """Height of a row in line heights."""
 _KEPT, _PART = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
@@ -39,12 +39,13 @@ class BundleRow(Struct, frozen=True):
     author: str
     """Author and license, if known."""
     drills: Sequence[tuple[str, str]]
-    """Name to request and title to show, for each drill."""
+    """Name and displayed title of each drill. A request contains the name."""
     runs: Sequence[tuple[str, str]]
+    """Name and displayed title of each run."""
 
 
 class ImportedBundlesDialog(QDialog):
-    """Dialog with the imported bundles. It opens their drills and runs, and removes whole bundles."""
+    """Dialog that lists imported bundles. It opens their drills and runs, and removes whole bundles."""
 
     drill_wanted = Signal(str)
     run_wanted = Signal(str)
@@ -125,10 +126,10 @@ class ImportedBundlesDialog(QDialog):
 
 
 class BundleMaker(QDialog):
-    """Selection of drills, and the title of their bundle."""
+    """Dialog to select drills and enter the title of their bundle."""
 
     def __init__(self, drills: Sequence[tuple[str, str]], author: str, parent: QWidget | None = None) -> None:
-        """Create the dialog; *drills*: name and title of each."""
+        """Create the dialog. *drills*: name and title of each drill that can be selected."""
         super().__init__(parent)
         self.setWindowTitle(tr("Export as a bundle"))
         label = QLabel(tr("A bundle is one file with drills to share. Shipped drills need not be included."))
@@ -167,7 +168,7 @@ class BundleMaker(QDialog):
         self._show_button()
 
     def list_names(self) -> list[str]:
-        """Return names of the drills that are chosen."""
+        """Return the names of the selected drills."""
         items = (self.drills.item(row) for row in range(self.drills.count()))
         return [item.data(_PART) for item in items if item.checkState() == Qt.CheckState.Checked]
 

@@ -1,4 +1,4 @@
-"""Failover Cluster Manager."""
+"""View that imitates Failover Cluster Manager."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ COLUMNS: Final = (
 
 
 class ClusterManager(QWidget):
-    """Manager with all actions of the cluster, including harmful ones; irreversible ones ask first."""
+    """Manager with all actions of the cluster, including harmful ones.
+
+    Irreversible actions ask for confirmation.
+    """
 
     requested = Signal(str)
 
@@ -85,11 +88,11 @@ class ClusterManager(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        """Ignore events: the cluster database has everything."""
+        """Ignore *events*. The view reads the cluster database instead."""
 
     @Slot(str)
     def show_server(self, node: str) -> None:
-        """Connect the manager to *node*; a name outside the clusters changes nothing."""
+        """Connect the manager to *node*. A name that is not a cluster node has no effect."""
         self._draw()
         index = self.nodes.findText(node)
         if index >= 0:
@@ -115,12 +118,12 @@ class ClusterManager(QWidget):
 
     @property
     def selected_row(self) -> ClusterRow | None:
-        """Return the selected row; None without one."""
+        """Selected row, or None."""
         index = self.table.currentIndex()
         return self.model.rows[index.row()] if index.isValid() else None
 
     def fill_menu(self, menu: QMenu) -> bool:
-        """Fill the menu with the actions of the selected row; return False if there are none."""
+        """Fill *menu* with the actions of the selected row. Return False if there are none."""
         if self._world is None or self.selected_row is None:
             return False
         actions = cluster_manager.list_actions(self._world, self.nodes.currentText(), self.selected_row)

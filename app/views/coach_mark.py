@@ -1,4 +1,4 @@
-"""Coach mark: a bubble next to an object with one button to continue, while everything stays usable."""
+"""Coach mark: a bubble next to an object, with a button to continue. The window stays usable."""
 
 from collections.abc import Callable
 from typing import Final
@@ -15,16 +15,16 @@ from engine.overrides import override
 
 GAP_PX: Final = 12
 SIZES: Final = ((29.0, 1.2), (23.0, 1.0), (20.0, 1.0), (17.0, 1.0))
-"""Width in line heights and text scale, in order of preference: the first that covers nothing is used."""
+"""Width in line heights and text scale, in order of preference. The first size that covers nothing is used."""
 TITLE_SCALE: Final = 1.12
 TAIL_PX: Final = 26
-"""Width of the tail where it leaves the bubble."""
+"""Width of the tail at the edge of the bubble."""
 TARGET_WEIGHT: Final = 8
-"""Weight of covering the object itself relative to other objects."""
+"""Weight of the covered area of the object itself, relative to other objects."""
 
 
 class _Pointer(QWidget):
-    """Frame around the object and tail from the bubble to it, transparent to clicks."""
+    """Frame around the object, with a tail from the bubble to the frame. Clicks pass through it."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -33,7 +33,7 @@ class _Pointer(QWidget):
         self._target, self._bubble = QRect(), QRect()
 
     def point_at(self, target: QRect, bubble: QRect) -> None:
-        """Draw the tail from *bubble* to *target*, both rectangles of the parent."""
+        """Draw the tail from *bubble* to *target*, both given as rectangles of the parent."""
         self._target, self._bubble = target, bubble
         self.setGeometry(target.united(bubble).adjusted(-6, -6, 6, 6))
         self.show()
@@ -67,7 +67,7 @@ class _Pointer(QWidget):
 
 
 class CoachMark(QFrame):
-    """Bubble that points at one object at a time. Enter continues, Esc skips."""
+    """Bubble that points at one object at a time. Enter continues, and Esc skips the tour."""
 
     accepted = Signal()
     """Signal: the button was pressed."""
@@ -89,7 +89,7 @@ class CoachMark(QFrame):
         self.skip.clicked.connect(self.skipped)
         self.next.clicked.connect(self.accepted)
         for button in (self.skip, self.next):
-            button.setAutoDefault(True)  # Enter presses it
+            button.setAutoDefault(True)  # Enter presses this button
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click does not move the keyboard focus
         escape = QShortcut(QKeySequence(Qt.Key.Key_Escape), self, context=Qt.ShortcutContext.WindowShortcut)
         for pressed in (escape.activated, escape.activatedAmbiguously):
@@ -123,7 +123,7 @@ class CoachMark(QFrame):
     ) -> None:
         """Show *title* and *text* next to *target* and focus the button.
 
-        *target* and *obstacles*, which the bubble avoids, are rectangles in the parent.
+        *target* and *obstacles* return rectangles in the parent. The bubble avoids the obstacles.
         """
         self._target, self._other_boxes = target, obstacles
         self.title.setText(title)
@@ -139,7 +139,7 @@ class CoachMark(QFrame):
         announce(self, self.accessibleName())
 
     def withdraw(self) -> None:
-        """Hide the bubble; a focus in it moves to the next widget."""
+        """Hide the bubble. If the focus is in the bubble, move it to the next widget."""
         if self.isHidden():
             return
         had_keys = self.isAncestorOf(QApplication.focusWidget() or self._window)
@@ -153,7 +153,7 @@ class CoachMark(QFrame):
             self.skipped.emit()
 
     def _move_to_free_rect(self) -> None:
-        """Move the bubble where it covers nothing, or least; smaller if that helps; never outside the window."""
+        """Move the bubble inside the window where it covers least. Use a smaller size if it covers less."""
         if self.isHidden():
             return
         target_rect = self._pointed_at = self._target()
@@ -172,14 +172,16 @@ class CoachMark(QFrame):
             candidates.append((compute_cost(best), best, size))
             if compute_cost(best)[0] == 0:
                 break
-        (_, best, size) = min(candidates, key=lambda mark: mark[0][0])  # the largest of equal positions
+        (_, best, size) = min(
+            candidates, key=lambda mark: mark[0][0]
+        )  # of equal costs, this is the largest size
         self._set_size(*size)
         self.move(best.topLeft())
         self._pointer.point_at(target_rect, best)
         self.raise_()
 
     def _set_size(self, units: float, scale: float) -> None:
-        """Set the width in line heights and the scale of the text; the height follows."""
+        """Set the width in line heights and the text scale. The height follows from the text."""
         line = self.fontMetrics().height()
         self.title.setFont(theme.resize_font(self.font(), scale * TITLE_SCALE, bold=True))
         self.text.setFont(theme.resize_font(self.font(), scale))
@@ -189,13 +191,13 @@ class CoachMark(QFrame):
         width = min(max(round(units * line), room + 32), self._window.width() - 2 * GAP_PX)
         self.setFixedWidth(width)
         self.text.setFixedWidth(width - 32)
-        self.text.setMinimumHeight(0)  # without this call the minimum of the former text would remain
+        self.text.setMinimumHeight(0)  # otherwise the minimum height of the previous text would remain
         self.text.setFixedHeight(self.text.heightForWidth(width - 32))
         self._column.activate()
         self.resize(width, self._column.sizeHint().height())
 
     def _list_candidates(self, target_rect: QRect, other_rects: list[QRect]) -> list[QRect]:
-        """Return places next to *target_rect*, then places along the edges of *other_rects*."""
+        """Return candidate rectangles next to *target_rect*, then along the edges of *other_rects*."""
         inner_rect = self._window.rect().adjusted(GAP_PX, GAP_PX, -GAP_PX, -GAP_PX)
         box = QRect(QPoint(0, 0), self.size())
         middle = target_rect.center() - box.center()
@@ -213,7 +215,7 @@ class CoachMark(QFrame):
         return [_move_into_window(box.translated(point), inner_rect) for point in points]
 
     def _follow_target(self) -> None:
-        """Move the bubble if the object has moved; doing so always would request layouts endlessly."""
+        """Move the bubble if the object has moved. An unconditional move would request layouts endlessly."""
         if self._target() != self._pointed_at:
             self._move_to_free_rect()
 
@@ -242,7 +244,7 @@ class CoachMark(QFrame):
 
 
 def _move_into_window(box: QRect, bounds: QRect) -> QRect:
-    """Return *box*, moved into the window."""
+    """Return *box*, moved into *bounds*."""
     moved_box = QRect(box)
     moved_box.moveLeft(max(bounds.left(), min(box.left(), bounds.right() - box.width())))
     moved_box.moveTop(max(bounds.top(), min(box.top(), bounds.bottom() - box.height())))

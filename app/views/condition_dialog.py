@@ -1,4 +1,4 @@
-"""Dialog for a condition at which the run stops, checked during typing."""
+"""Dialog for a condition at which the run pauses. It checks the condition during typing."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -11,11 +11,11 @@ from app.widgets.reader import announce, set_box_name
 from app.words.language import tr
 
 THINKING_MS: Final = 900
-"""Pause in typing after which a problem is announced."""
+"""Pause in typing after which a screen reader announces a problem."""
 
 
 class ConditionDialog(QDialog):
-    """Dialog for conditions in the syntax of goals; the examples use names of this drill."""
+    """Dialog for a condition in the syntax of goals. The examples use names of the current drill."""
 
     wanted = Signal(str)
     """Signal: valid condition."""
@@ -23,7 +23,7 @@ class ConditionDialog(QDialog):
     def __init__(
         self, examples: Sequence[str], problem_of: Callable[[str], str], parent: QWidget | None = None
     ) -> None:
-        """Create the dialog; *problem_of* returns the problem of a text, or ""."""
+        """Create the dialog. *problem_of* returns the problem of a condition text, or an empty string."""
         super().__init__(parent)
         self._problem_of = problem_of
         self.setWindowTitle(tr("Run until"))

@@ -1,4 +1,4 @@
-"""Connection string of an application, to be read and edited, above the log of its driver."""
+"""Editor of an application's connection string, above the log of its driver."""
 
 from typing import Final
 
@@ -20,7 +20,7 @@ LINES: Final = 3
 
 
 class ConnectionEditor(QDialog):
-    """Editor for one application; a changed connection string becomes one input line."""
+    """Dialog that edits the connection string of one application. A change is sent as one input line."""
 
     requested = Signal(str)
 
@@ -55,7 +55,7 @@ class ConnectionEditor(QDialog):
         self.resize(46 * self.fontMetrics().height(), 24 * self.fontMetrics().height())
 
     def show_drill(self, drill: Drill) -> None:
-        """Show the application in *drill*; text that is being edited stays."""
+        """Show the application in *drill*, but keep text that the user is editing."""
         client = drill.world.clients.get(self._client)
         if client is None:
             self.reject()

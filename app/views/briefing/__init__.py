@@ -1,4 +1,4 @@
-"""Brief: a page before the drill, a panel during it."""
+"""Views of a drill's brief: a page before the drill and a panel during the drill."""
 
 from app.views.briefing.page import BriefPage
 from app.views.briefing.panel import Briefing, describe_goal_state

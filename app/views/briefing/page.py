@@ -1,4 +1,4 @@
-"""Page before a drill: its subject, and the choice of a mode."""
+"""Page before a drill: the brief and the choice of a mode."""
 
 from typing import Final
 
@@ -34,17 +34,17 @@ MODES: Final = (
     ("guided", mark("Guided"), mark("hints are free")),
     ("exam", mark("Exam"), mark("no hints")),
 )
-"""Modes of a scored drill, the default first."""
+"""Modes of a scored drill with label and effect on hints. The first one is the default."""
 
 PAGE_MARGINS_PX: Final = 24
 MODE_GAP_PX: Final = 24
-"""Gap between modes side by side, wider than between a button and its text."""
+"""Gap between modes side by side. It is wider than the gap between a button and its text."""
 PAGE_WIDTH_UNITS: Final = 48
-"""Width of the page in line heights: a comfortable line of text."""
+"""Maximum width of the page in line heights, for lines of readable length."""
 
 
 class BriefPage(QWidget):
-    """Page with the brief of a drill before its clock starts."""
+    """Page with the brief of a drill, shown before its clock starts."""
 
     started = Signal(str)
     """Signal: chosen mode."""
@@ -133,13 +133,13 @@ class BriefPage(QWidget):
 
     @property
     def mode(self) -> str:
-        """The chosen mode; a scenario without a rubric is free play."""
+        """Selected mode. A scenario without a rubric has the mode free play."""
         button = self._modes.checkedButton()
         return button.objectName() if self._scored and button is not None else "lab"
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Start by Enter from anywhere but a button, as the key cap says."""
+        """Start the drill on Enter, as the key cap shows, unless a button has the focus."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.isAutoRepeat():
             self._start.click()
         else:
@@ -183,7 +183,7 @@ class BriefPage(QWidget):
         self._details.setVisible(are_details_shown)
 
     def show_read_only(self, mode: str, appendix: str) -> None:
-        """Show the page as a reader in *mode* sees it, without buttons. *appendix* is Markdown to show below it."""
+        """Show the page without buttons, as a reader in *mode* sees it, and *appendix* (Markdown) below it."""
         for button in self._modes.buttons():
             button.setChecked(button.objectName() == mode)
             button.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -208,7 +208,7 @@ class BriefPage(QWidget):
         self._find_room()
 
     def _find_room(self) -> None:
-        """Set the text to a readable width within the page, and the modes next to or below each other."""
+        """Set the text to a readable width. Arrange the modes in a row, or in a column if a row is too wide."""
         width = min(PAGE_WIDTH_UNITS * self.fontMetrics().height(), self.width() - PAGE_MARGINS_PX)
         self._card.setFixedWidth(max(1, width))
         longest = sum(button.sizeHint().width() + MODE_GAP_PX for button in self._modes.buttons())
@@ -219,7 +219,7 @@ class BriefPage(QWidget):
 
 
 def _list_details(scenario: Scenario) -> list[str]:
-    """Return skills, place in the course, proof and sources."""
+    """Return lines with the skills, the place in the course, the proof of par and the sources."""
     lines = []
     if scenario.skills:
         titles = ", ".join(tr(skills.get_skill_title(key)) for key in scenario.skills)

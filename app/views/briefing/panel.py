@@ -1,4 +1,4 @@
-"""Brief during a drill: text, goals with their states, questions, and hints on request."""
+"""Panel with the brief during a drill: text, goals with their states, questions, and hints on request."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 SURE_PERCENT: Final = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
-"""Selectable degrees of confidence; any number can be typed. Assumed: nobody distinguishes finer ones."""
+"""Selectable degrees of confidence. Any number can be typed. Assumed: nobody uses finer degrees."""
 HEIGHT_SHARE: Final = 0.8
-"""Maximum height of the question cards, as a share of the panel's height; higher stacks are scrolled."""
+"""Maximum height of the question cards, as a share of the panel's height. Higher stacks scroll."""
 
 
 class QuestionCard(QFrame):
-    """Question with its choices and its result."""
+    """Card with a question, its choices and its result."""
 
     confirmed = Signal(str)
     """Signal: input line with the answer."""
@@ -88,7 +88,7 @@ class QuestionCard(QFrame):
         """Show the result of an answered or expired question until it is closed."""
         self.open = False
         for part in (*self.choices, self.sure):
-            part.hide()  # the result names the answer, and stays in view
+            part.hide()  # the result repeats the answer, so the choices are not needed
         self._text.setVisible(self.question.text not in text)  # some results repeat the question
         self._end.setText(text[:1].upper() + text[1:])
         self._end.show()
@@ -114,11 +114,11 @@ class QuestionCard(QFrame):
 
 
 class QuestionShelf(QScrollArea):
-    """Question cards over the lower edge of *panel*, or over its upper edge if the pointer is low."""
+    """Scroll area of question cards at the lower edge of *panel*, or at the upper edge if the pointer is low."""
 
     confirmed = Signal(str)
     changed = Signal()
-    """Signal: the cards or their edge changed."""
+    """Signal: the cards or the edge of the area changed."""
 
     def __init__(self, panel: QWidget) -> None:
         super().__init__(panel)
@@ -138,7 +138,7 @@ class QuestionShelf(QScrollArea):
 
     @property
     def first_choice(self) -> QWidget | None:
-        """Return the widget that receives the keyboard focus, or None if no question is open."""
+        """Widget that receives the keyboard focus, or None if no question is open."""
         for card in self.cards:
             if card.open:
                 return next((button for button in card.choices if button.isChecked()), card.choices[0])
@@ -150,7 +150,7 @@ class QuestionShelf(QScrollArea):
             self._remove_card(card)
 
     def show_open(self, questions: Sequence[OpenQuestion], end_of: Callable[[str], str]) -> None:
-        """Show the open questions; *end_of* maps the name of a closed question to the text of its result."""
+        """Show the open questions. *end_of* maps the name of a closed question to its result text."""
         waiting = {question.name for question in questions}
         new_questions = [
             question
@@ -203,7 +203,7 @@ class QuestionShelf(QScrollArea):
         content = self._content
         content.ensurePolished()
         edges = 2 * self.frameWidth()
-        # the width with a scroll bar, in case one is needed
+        # reserve the width of a scroll bar, which may be needed
         width = room.width() - edges - self.verticalScrollBar().sizeHint().width()
         content_height = (
             content.heightForWidth(width) if content.hasHeightForWidth() else content.sizeHint().height()
@@ -212,7 +212,7 @@ class QuestionShelf(QScrollArea):
         return QRect(room.left(), room.top() if top else room.bottom() - height + 1, room.width(), height)
 
     def _is_pointer_low(self) -> bool:
-        """Return True if the pointer is on the area of cards at the lower edge, but not of cards at the upper edge."""
+        """Return True if cards would cover the pointer at the lower edge, but not at the upper edge."""
         pointer = self._panel.mapFromGlobal(QCursor.pos())
         return self._compute_geometry(False).contains(pointer) and not self._compute_geometry(True).contains(
             pointer
@@ -241,7 +241,7 @@ HINT_LAYERS: Final = (mark("Where to look"), mark("What it means"), mark("What t
 
 
 def describe_goal_state(goal: Goal, state: GoalState, tick: int) -> tuple[str, str, str]:
-    """Return (symbol, tone, text) of a goal at *tick*."""
+    """Return symbol, tone and text for the state of *goal* at *tick*."""
     if state.met_tick is not None:
         time = formatting.format_run_time(state.met_tick / TICKS_PER_S)
         return "✓", "ok", tr("met at {time}").format(time=time)
@@ -259,7 +259,7 @@ def describe_goal_state(goal: Goal, state: GoalState, tick: int) -> tuple[str, s
 
 
 class Briefing(QScrollArea):
-    """Goals with their states, the brief, and hints in three layers."""
+    """Panel with the goals and their states, the brief, and hints in three layers."""
 
     requested = Signal(str)
 
@@ -382,20 +382,20 @@ class Briefing(QScrollArea):
         self._show_hints(drill)
 
     def _show_questions(self, drill: Drill) -> None:
-        """Show the open questions. Neither the keyboard focus nor any clickable widget moves."""
+        """Show the open questions without moving the keyboard focus or any clickable widget."""
         waiting = drill.list_open_questions() if not drill.finished else []
         self.shelf.show_open(waiting, lambda name: self._ends.get(name, tr("The time to answer is over.")))
         forward_focus(self, self.shelf.first_choice)
         before: QWidget = self
         for card in self.shelf.cards:
             for stop in (*card.choices, card.confirm):
-                QWidget.setTabOrder(before, stop)  # above the hints, which cost points
+                QWidget.setTabOrder(before, stop)  # before the hints, which cost points
                 before = stop
 
     def _make_room(self) -> None:
-        """Make space for the questions.
+        """Reserve space for the question cards.
 
-        Visible text keeps its position and can be scrolled out from under them.
+        Visible text keeps its position. The user can scroll text that the cards cover into view.
         """
         height = 0 if self.shelf.isHidden() else self.shelf.height()
         height_above = height if self.shelf.at_top else 0
@@ -442,7 +442,7 @@ class Briefing(QScrollArea):
 
 
 class _GoalRow(QWidget):
-    """Goal with its mark and its time."""
+    """Row of a goal with its symbol and its time."""
 
     def __init__(self, goal: Goal) -> None:
         super().__init__()

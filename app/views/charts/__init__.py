@@ -1,4 +1,4 @@
-"""Counters over simulated time."""
+"""Charts of counters over simulated time."""
 
 from app.views.charts.charts import Charts
 

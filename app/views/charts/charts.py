@@ -1,4 +1,4 @@
-"""Counters of one database over simulated time, with its events and a cursor for reading values."""
+"""Charts of one database: counters over simulated time, events, and a cursor to read values."""
 
 from __future__ import annotations
 
@@ -49,33 +49,33 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 NAME_CHARACTERS_MAX: Final = 32
-"""Maximum characters of a database name next to the spans."""
+"""Maximum number of characters of a database name next to the length buttons."""
 ALL_GROWS_BY: Final = 1.25
-"""Factor by which the time range "All" grows when the curves reach its end. A large factor keeps the curves
-from drifting.
+"""Factor by which the time range "All" grows when the curves reach its end. A large factor avoids frequent
+rescaling.
 """
 ALL_STARTS_WITH_S: Final = 60.0
 LINED: Final = ("fault", "repair", "failover")
-"""Markers that are also drawn as lines through the charts."""
+"""Kinds of markers that are also drawn as vertical lines through the charts."""
 PANEL_HEIGHT_UNITS: Final = 2.7
 """Minimum height of a plot in line heights, so that its name and two axis labels do not overlap."""
 DRAG_PX: Final = 5
-"""Minimum distance of a drag that selects a span; less is a click."""
+"""Minimum distance of a drag that selects a time range. A shorter drag counts as a click."""
 DATABASE_UNITS: Final = 6.5
-"""Minimum width of the database selector in line heights: a name of eight letters and the arrow."""
+"""Minimum width of the database selector in line heights. It fits a name of eight letters and the arrow."""
 AXIS_SAMPLE: Final = "500 MB/s"
 NAME_MAX: Final = 12
-"""Maximum letters of a server's name next to its lane; longer ones are shortened."""
+"""Maximum number of letters of a server's name next to its lane. Longer names are shortened."""
 
 
 class Charts(QWidget):
-    """Plots in a column on one time axis."""
+    """View with plots in a column on one shared time axis."""
 
     requested = Signal(str)
     time_selected = Signal(object)
     """Signal: time at the cursor (seconds since the start), or None."""
     span_selected = Signal(object)
-    """Signal: selected span (from, to) in seconds, or None for all."""
+    """Signal: selected time range (from, to) in seconds, or None for all."""
     export_wanted = Signal()
     """Signal: the user wants to save the charts; `save` writes a file."""
 
@@ -131,9 +131,10 @@ class Charts(QWidget):
         theme.call_after_events(self, theme.LOOKS, self._recolor, self._refresh, self._redraw_timer.start)
 
     def make_plots_in_steps(self) -> Iterator[None]:
-        """Make the plots in steps of some milliseconds.
+        """Create the plots in steps of a few milliseconds.
 
-        They need pyqtgraph, so they are made when the charts are first shown, or earlier in idle time.
+        Plots need pyqtgraph, which loads slowly. They are created in idle time or when the charts are first
+        shown.
         """
         if self._view is not None:
             return
@@ -154,7 +155,7 @@ class Charts(QWidget):
             yield
 
     def _add_panel(self, name: str) -> None:
-        from app.views.charts.panel import ChartPanel  # imports pyqtgraph
+        from app.views.charts.panel import ChartPanel  # this import loads pyqtgraph
 
         panel = ChartPanel(build_counter(name, self._of_groups), list(COUNTERS).index(name))
         self._view.ci.addItem(panel.plot, len(self.panels), 0)
@@ -189,7 +190,7 @@ class Charts(QWidget):
         )
 
     def _set_counter_names(self, of_groups: bool) -> None:
-        """Name counters for primary and secondary, if the copies are replicas of availability groups."""
+        """Name counters after primary and secondary if the copies are replicas of availability groups."""
         self._of_groups = of_groups
         self._tools.set_counter_names(of_groups)
         for panel in self.panels:
@@ -226,12 +227,12 @@ class Charts(QWidget):
 
     @Slot(object)
     def show_world(self, world: World) -> None:
-        """Update all parts at once; nothing is drawn before the time axis moves by a pixel or a sample is added."""
+        """Update all parts. Nothing is redrawn until the time axis moves by a pixel or a sample is added."""
         for _ in self.show_parts(world):
             pass
 
     def show_parts(self, world: World) -> Iterator[None]:
-        """Draw one part per step: the upper half of the plots, the lower half, the lanes above and below them."""
+        """Draw one part per step: the upper half of the plots, the lower half, then the lanes."""
         if self._drill is None or not self.isVisible():
             self._stale = True
             return
@@ -257,7 +258,7 @@ class Charts(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        """Add new events."""
+        """Add the state changes and markers that *events* report."""
         events = list(events)
         self._states.add(events)
         count = len(self._course.markers)
@@ -271,25 +272,25 @@ class Charts(QWidget):
 
     @Slot(str)
     def show_database(self, database: str) -> None:
-        """Chart this database of the drill."""
+        """Chart *database*."""
         if self._drill is not None and database != self._database:
             self._start_over(database)
 
     @Slot(object)
     def show_time(self, t_s: float | None) -> None:
-        """Move the cursor to *t_s* (seconds since the start); None hides it."""
+        """Move the cursor to *t_s* (seconds since the start). None hides the cursor."""
         self._cursor_s = t_s
         self._follow_cursor()
 
     @Slot(object)
     def show_between(self, span: tuple[float, float] | None) -> None:
-        """Show only this time range (seconds since the start); None means follow the current time."""
+        """Show only the time range *span* (seconds since the start). None means to follow the current time."""
         self._shown_span = span
         self._tools.show_span(span)
         self._refresh()
 
     def show_length(self, span_s: float | None) -> None:
-        """Show the last *span_s* seconds; None means everything."""
+        """Show the last *span_s* seconds. None means the whole run."""
         self._span_s = span_s
         self._tools.show_length(span_s)
         self._refresh()
@@ -301,7 +302,7 @@ class Charts(QWidget):
 
     @Slot(list)
     def choose_counters(self, names: Sequence[str]) -> None:
-        """Chart these counters of the engine, one below the other."""
+        """Chart the counters *names*, one below the other."""
         if list(names) == self._counters:
             return
         self._counters = list(names)
@@ -344,7 +345,7 @@ class Charts(QWidget):
             self.show_world(self._drill.world)
 
     def _compute_range(self, now_s: float) -> tuple[float, float]:
-        """Return the time range to show; it moves by whole pixels, so that most frames need no drawing."""
+        """Return the time range to show. It moves by whole pixels, so that most frames draw nothing."""
         if self._shown_span is not None:
             return self._shown_span
         if self._span_s is None:
@@ -388,7 +389,7 @@ class Charts(QWidget):
         self._show_cursor()
 
     def _list_spans(self, now_s: float) -> list[TimelineSpan]:
-        """Return time ranges with and without protection and service; empty if the truth is hidden."""
+        """Return time ranges by protection and service. The list is empty if the truth is hidden."""
         return self._course.list_protection_spans(now_s) if self._truth else []
 
     def _list_marks(self) -> list[TimelineMarker]:
@@ -397,16 +398,16 @@ class Charts(QWidget):
 
     @property
     def _markers(self) -> list[TimelineMarker]:
-        """Return the markers that the trainee may see: all, or only the markers of the trainee's own actions."""
+        """Markers that the trainee may see: all, or only those of the trainee's own actions."""
         return [m for m in self._course.markers if self._truth or m.kind in OWN]
 
     @property
     def _at_s(self) -> float | None:
-        """Time at the pointer, or else at the cursor."""
+        """Time at the pointer. Without the pointer, time at the cursor, or None."""
         return self._hover_s if self._hover_s is not None else self._cursor_s
 
     def _show_readings(self, panels: Sequence[ChartPanel]) -> None:
-        """Show the values at the pointer, or else at the cursor, or else the last values."""
+        """Show the values at the pointer. Without a pointer, use the cursor, or else the last sample."""
         at_s = self._at_s
         read_s = self._history.end_s if at_s is None else at_s
         for panel in panels:
@@ -449,7 +450,7 @@ class Charts(QWidget):
     # --- positions ----------------------------------------------------------------------------------------
 
     def _compute_pixel(self, t_s: float) -> float:
-        """Return the x coordinate of a time in the lane, which is as wide as this widget."""
+        """Return the x coordinate of a time in the lane. The lane is as wide as this widget."""
         if not self.panels:
             return 0.0
         box = self.panels[0].plot.vb.sceneBoundingRect()
@@ -471,7 +472,7 @@ class Charts(QWidget):
         self.span_selected.emit(span)
 
     def _show_marked_span(self, span: tuple[float, float] | None) -> None:
-        """Show the time range that is being selected."""
+        """Show the time range that the user is selecting."""
         self._marked_span = span
         for panel in self.panels:
             panel.select(span)
@@ -543,7 +544,7 @@ class Charts(QWidget):
 
     @property
     def summary(self) -> str:
-        """Values at the cursor, or the last ones, with the availability of the database."""
+        """Values at the cursor, or the last values, and the availability of the database."""
         values = [f"{tr(panel.counter.title)} {panel.reading}" for panel in self.panels]
         lines = [*values, self.lane.summary, self.states.summary if self._truth else "", self.outlook.text()]
         return "; ".join(text for text in lines if text)
@@ -555,7 +556,7 @@ class Charts(QWidget):
         self._stale = True
 
     def _position_database_selector(self) -> None:
-        """Place the database selector above the tools if the panel is too narrow for both side by side."""
+        """Place the database selector above the tools if the panel is too narrow for a single row."""
         margins = self._head.contentsMargins()
         needed_width = (
             self._databases.minimumWidth() + self._head.spacing() + self._tools.minimumSizeHint().width()
@@ -578,7 +579,7 @@ class Charts(QWidget):
             self._view.setBackground(colors.surface)
             self._view.setMinimumHeight(round(PANEL_HEIGHT_UNITS * len(self.panels) * metrics.height()))
         width_min = round(DATABASE_UNITS * metrics.height())
-        self._databases.setMinimumWidth(width_min)  # shrinks before the whole bar has to scroll
+        self._databases.setMinimumWidth(width_min)  # the selector shrinks first, before the whole bar scrolls
         self._position_database_selector()
         servers = self._drill.world.instances if self._drill is not None else ()
         samples = (AXIS_SAMPLE, tr(NAME), *(name[:NAME_MAX] for name in servers))

@@ -1,4 +1,4 @@
-"""Charts as files: the picture as PNG or SVG, the values as CSV."""
+"""Export of charts: the picture as PNG or SVG, the values as CSV."""
 
 import csv
 from collections.abc import Sequence
@@ -18,38 +18,38 @@ from app.words.formatting import Counter
 from app.words.language import tr
 
 SHARPNESS: Final = 2
-"""PNG pixels per screen pixel, for paper and projectors."""
+"""PNG pixels per screen pixel. More than one is needed for paper and projectors."""
 
 
 MARGIN_PX: Final = 6
 
 
 class ChartExportError(Exception):
-    """The file cannot be written; `str()` is one sentence."""
+    """Error when the file cannot be written. `str()` returns a sentence for the user."""
 
 
 class ChartSheet(Struct, frozen=True):
-    """Parts of a picture of the charts, from top to bottom."""
+    """Parts of an exported picture of the charts, from top to bottom."""
 
     title: str
-    """Database and times, because the picture is viewed without the window."""
+    """Database and time range, because the picture is viewed without the window."""
     upper_widgets: Sequence[QWidget]
     plots: QGraphicsView
     lower_widget: QWidget
 
     @property
     def colors(self) -> theme.ThemeTokens:
-        """Return the colors of the picture."""
+        """Colors of the picture."""
         return theme.get_tokens(self.lower_widget.palette())
 
     @property
     def title_height(self) -> int:
-        """Return the height of the title in pixels."""
+        """Height of the title in pixels."""
         return self.plots.fontMetrics().height() + 2 * MARGIN_PX
 
     @property
     def size(self) -> QSize:
-        """Return the size of the picture."""
+        """Size of the picture in pixels."""
         plots = self.plots.sceneRect().size().toSize()
         lanes = sum(lane.height() for lane in (*self.upper_widgets, self.lower_widget))
         return QSize(plots.width() + MARGIN_PX, self.title_height + lanes + plots.height() + MARGIN_PX)
@@ -58,7 +58,9 @@ class ChartSheet(Struct, frozen=True):
 def save(
     path: str, sheet: ChartSheet, values: tuple[CounterHistory, Sequence[Counter], tuple[float, float]]
 ) -> None:
-    """Write *path* in the format of its extension; an existing file is replaced only by a complete one.
+    """Write the charts to *path* in the format of its extension.
+
+    A failed write leaves an existing file unchanged.
 
     Raises ChartExportError.
     """
@@ -79,9 +81,9 @@ def save(
 
 
 def format_table(history: CounterHistory, counters: Sequence[Counter], span: tuple[float, float]) -> str:
-    """Return one line per second: the time and each counter.
+    """Return one line per second: the time and the value of each counter.
 
-    Titles contain the units; a cell is empty where no instance ran.
+    Titles contain the units. A cell is empty for times without a running instance.
     """
     rows: list[list[object]] = [["t_s", *map(_format_title, counters)]]
     for t_s, *values in history.iterate_rows([counter.name for counter in counters], *span):
@@ -122,7 +124,7 @@ def _render_svg(sheet: ChartSheet) -> bytes:
     drawing.setOutputDevice(target)
     drawing.setSize(sheet.size)
     drawing.setViewBox(QRect(QPoint(0, 0), sheet.size))
-    # the resolution of the screen, for which the axes are drawn
+    # use the screen resolution, because the axes are drawn for it
     drawing.setResolution(sheet.plots.logicalDpiX())
     drawing.setTitle(f"Mirrordrill: {sheet.title}")
     painter = QPainter(drawing)
@@ -132,7 +134,7 @@ def _render_svg(sheet: ChartSheet) -> bytes:
 
 
 def _draw(painter: QPainter, sheet: ChartSheet) -> None:
-    """Draw all plots in a column on the theme's background."""
+    """Draw the title and all parts in a column on the theme's background."""
     painter.fillRect(QRect(QPoint(0, 0), sheet.size), sheet.colors.surface)
     painter.setPen(sheet.colors.text)
     painter.setFont(theme.resize_font(sheet.plots.font(), 1.0, bold=True))

@@ -1,4 +1,4 @@
-"""Strip above the charts: protection, exposure and downtime of the database, with its events."""
+"""Lanes around the charts: availability of the database with its events, and the state of each server."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
@@ -40,17 +40,17 @@ LOOKS: Final = {
     EXPOSED: (mark("unprotected"), "warn", "warn_soft", Qt.BrushStyle.BDiagPattern),
     UNSERVED: (mark("down"), "bad", "bad_soft", Qt.BrushStyle.Dense6Pattern),
 }
-"""State of the database -> word, theme tokens for text and background, pattern of problems."""
+"""State of the database -> label, theme colors of text and background, fill pattern (marks problems)."""
 
 
 class AxisStrip(QWidget):
-    """Strip above the charts on their time axis.
+    """Base class of a lane that is aligned with the time axis of the charts.
 
-    It is painted by hand because its text must not stretch with the axis.
+    It paints its contents directly, because its text must not stretch with the axis.
     """
 
     def __init__(self, pixel_of: Callable[[float], float], name: str, parent: QWidget | None = None) -> None:
-        """Create a lane; *pixel_of* returns the pixel of a time."""
+        """Create a lane. *pixel_of* returns the x coordinate of a time."""
         super().__init__(parent)
         self._pixel_of = pixel_of
         self._bounds = (0.0, 1.0)
@@ -58,12 +58,12 @@ class AxisStrip(QWidget):
         self.setAccessibleName(name)
 
     def show_cursor(self, at_s: float | None) -> None:
-        """Show the cursor at a time in seconds; None hides it."""
+        """Show the cursor at *at_s* (seconds). None hides the cursor."""
         self._cursor_s = at_s
         self.update()
 
     def _compute_pixel_range(self, span: TimelineSpan) -> tuple[float, float] | None:
-        """Return the pixels of *span* within the charts; None if it is not visible."""
+        """Return the x coordinates of *span* within the charts, or None if it is not visible."""
         left, right = self._bounds
         x0, x1 = max(left, self._pixel_of(span.from_s)), min(right, self._pixel_of(span.to_s))
         return None if x1 < left or x0 > right else (x0, max(x1, x0 + 2.0))
@@ -83,7 +83,7 @@ class AxisStrip(QWidget):
 
 
 class AvailabilityLane(AxisStrip):
-    """Availability, with markers of events below it."""
+    """Lane of the database's availability, with event markers below it."""
 
     time_selected = Signal(float)
 
@@ -96,13 +96,13 @@ class AvailabilityLane(AxisStrip):
     def show_course(
         self, spans: Sequence[TimelineSpan], marks: Sequence[TimelineMarker], bounds: tuple[float, float]
     ) -> None:
-        """Set the contents to paint and the pixel bounds of the time axis of the charts."""
+        """Set the time ranges and markers to paint, and the pixel bounds of the charts' time axis."""
         self._spans, self._marks, self._bounds = spans, marks, bounds
         self.update()
 
     @property
     def summary(self) -> str:
-        """Summary in words for people who cannot see the lane."""
+        """Text summary of the lane for users of a screen reader."""
         totals: dict[str, float] = {}
         for span in self._spans:
             word = tr(LOOKS[span.state][0])
@@ -166,7 +166,7 @@ class AvailabilityLane(AxisStrip):
         draw_shape(painter, shape, position, MARK_PX)
 
     def find_marks_near(self, x: float) -> list[TimelineMarker]:
-        """Return marks within a few pixels of *x*."""
+        """Return the markers within a few pixels of *x*."""
         return [marker for marker in self._marks if abs(self._pixel_of(marker.t_s) - x) <= NEAR_PX]
 
     @override
@@ -189,7 +189,7 @@ class AvailabilityLane(AxisStrip):
 
 
 NO_SESSION: Final = mark("no session")
-"""Text that events contain for a copy without a mirroring session."""
+"""State of a copy without a mirroring session."""
 
 ONLINE, FAILING_OVER, OFFLINE = mark("online"), mark("failing over"), mark("offline")
 """States of the role of a failover cluster instance, which has no session."""
@@ -199,10 +199,10 @@ ROLE_WORDS: Final = {
     **dict.fromkeys(("nowhere", "threshold"), OFFLINE),
     "online": ONLINE,
 }
-"""State by the text of an event about a role."""
+"""Kind of a role event -> state of the failover cluster instance."""
 
 DOWN: Final = mark("no instance")
-"""Text in a lane while SQL Server does not run on the server."""
+"""State of a server while SQL Server does not run on it."""
 
 STATE_LOOKS: Final = {
     "SYNCHRONIZED": ("ok", Qt.BrushStyle.NoBrush),
@@ -219,7 +219,7 @@ STATE_LOOKS: Final = {
     OFFLINE: ("bad", Qt.BrushStyle.Dense6Pattern),
     DOWN: ("idle", Qt.BrushStyle.BDiagPattern),
 }
-"""State -> tone of the theme, and a pattern, so that color is not the only sign."""
+"""State -> tone and fill pattern. The pattern makes states distinguishable without color."""
 
 SAFETY: Final = "safety"
 """Reason of "state" events that report a setting instead of a state."""
@@ -230,7 +230,7 @@ def _format_state(name: str | None) -> str:
 
 
 class StateLane:
-    """History of the state that each server reported for its copy of one database."""
+    """History of the states that each server reported for its copy of one database."""
 
     def __init__(self, database: str) -> None:
         self.database = database
@@ -243,9 +243,9 @@ class StateLane:
     def start(
         self, initial_states: Mapping[tuple[str, str], str | None], world: World, events: Iterable[Event]
     ) -> None:
-        """Begin with the *initial_states* of each (server, database) and all *events* since.
+        """Begin with *initial_states* by (server, database) and all *events* since then.
 
-        The current state says nothing about the past: a copy without events has always had its initial state.
+        The current state says nothing about the past. A copy without events has always had its initial state.
         """
         self._runs, self._standing, self._followed = {}, None, 0
         servers = {copy.server for copy in world.list_copies_of(self.database)}
@@ -280,7 +280,7 @@ class StateLane:
             lane.append((event.t_s, new_state))
 
     def add_standings(self, standings: Sequence[SampledState], times_s: Array) -> None:
-        """Add the state of the servers at each sample. A server without a running instance has no state."""
+        """Record at which samples each instance ran. A server without a running instance has no state."""
         for index in range(self._followed, min(len(standings), len(times_s))):
             standing = standings[index]
             if standing is not self._standing:
@@ -292,7 +292,7 @@ class StateLane:
         self._followed = max(self._followed, min(len(standings), len(times_s)))
 
     def list_lanes(self, until_s: float) -> dict[str, list[TimelineSpan]]:
-        """Return the states of each server in the order of their names, up to *until_s*."""
+        """Return server -> its states up to *until_s*, ordered by server name."""
         lanes = {}
         for server in sorted(self._changes):
             changes = self._changes[server]
@@ -313,7 +313,7 @@ class StateLane:
 def _split_running_span(
     span: TimelineSpan, runs: list[tuple[float, bool]], until_s: float
 ) -> list[TimelineSpan]:
-    """Split *span*, in which the role was reported online, into times with and without a running instance."""
+    """Split *span*, in which the role was online, into time ranges with and without a running instance."""
     if span.state != ONLINE or not runs:
         return [span]
     ends = [*(t_s for t_s, _ in runs[1:]), max(until_s, span.to_s)]
@@ -327,7 +327,7 @@ def _split_running_span(
 def _mark_downtime(
     spans: list[TimelineSpan], runs: list[tuple[float, bool]], until_s: float
 ) -> list[TimelineSpan]:
-    """Return the spans, cut where the instance did not run."""
+    """Return *spans* with the times without a running instance replaced by downtime."""
     ends = [*(t_s for t_s, _ in runs[1:]), until_s]
     for (from_s, running), to_s in zip(runs, ends, strict=bool(runs)):
         if not running:
@@ -340,14 +340,14 @@ def _mark_downtime(
 
 
 class StateLanes(AxisStrip):
-    """A lane of states for each server."""
+    """Widget with a lane of states for each server."""
 
     def __init__(self, pixel_of: Callable[[float], float], parent: QWidget | None = None) -> None:
         super().__init__(pixel_of, tr("States of the copies over time"), parent)
         self._lanes: dict[str, list[TimelineSpan]] = {}
 
     def show_lanes(self, lanes: dict[str, list[TimelineSpan]], bounds: tuple[float, float]) -> None:
-        """Set the lanes to paint and the pixel bounds of the time axis of the charts."""
+        """Set the lanes to paint and the pixel bounds of the charts' time axis."""
         if len(lanes) != len(self._lanes):
             self.updateGeometry()
         self._lanes, self._bounds = lanes, bounds
@@ -355,7 +355,7 @@ class StateLanes(AxisStrip):
 
     @property
     def summary(self) -> str:
-        """Last state of each server, for people who cannot see the lanes."""
+        """Last state of each server, for users of a screen reader."""
         return ", ".join(f"{server} {tr(spans[-1].state)}" for server, spans in self._lanes.items())
 
     @override

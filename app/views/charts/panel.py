@@ -1,4 +1,4 @@
-"""Counter over time: a curve, event markers, the cursor, and the value as text."""
+"""Chart of one counter: a curve, event markers, the cursor, and the value as text."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -23,13 +23,13 @@ LABEL_PX: Final = 18
 """Minimum space above the top of the axis, for the name of the counter."""
 
 SHRINK_BELOW: Final = 0.8
-"""The top of an axis decreases only if the highest value is below this share of the lower top."""
+"""Hysteresis of an axis: its top decreases only if the highest value is below this share of the new top."""
 
 
 def compute_axis_top(highest: float, counter: Counter, previous_top: float = 0.0) -> float:
-    """Return the top of the axis for values up to *highest*: 1, 2 or 5 of its unit.
+    """Return the axis top for values up to *highest*: 1, 2 or 5 times a power of the unit.
 
-    Avoid jitter by staying at *previous_top* if possible.
+    Keep *previous_top* if possible, so that the axis does not jitter.
     """
     new = _compute_round_top(max(highest, counter.least_top), counter.unit)
     if new < previous_top and highest > SHRINK_BELOW * new:
@@ -38,7 +38,7 @@ def compute_axis_top(highest: float, counter: Counter, previous_top: float = 0.0
 
 
 def compute_headroom(pixels: float, label_px: float = LABEL_PX) -> float:
-    """Return the factor from the top value to the end of an axis, so that a label of *label_px* has room."""
+    """Return the ratio of axis length to top value that leaves space for a label of *label_px*."""
     return pixels / max(pixels - label_px, pixels / 2.0) if pixels > 0.0 else 1.0
 
 
@@ -50,7 +50,7 @@ def _compute_round_top(value: float, unit: Unit) -> float:
 
 
 class ChartValueAxis(AxisItem):
-    """Axis with labels at its maximum and at half of it; 0 is the lower edge."""
+    """Value axis with labels at its maximum and at half of it. The lower edge is 0."""
 
     def __init__(self, unit: Unit, **options: object) -> None:
         super().__init__(orientation="left", **options)
@@ -71,11 +71,11 @@ LINE_PX: Final = 1.5
 FILL_ALPHA: Final = 38
 CHOSEN_ALPHA: Final = 70
 CAPTION_PX: Final = (6.0, 0.0)
-"""Position of the caption in its plot."""
+"""Position (x, y) of the caption in its plot."""
 
 
 class CurveBackground(GraphicsObject):
-    """Background of the curve: times without service or protection, event lines, the cursor."""
+    """Background of a curve: times without service or protection, event lines, and the cursor."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -124,7 +124,8 @@ class CurveBackground(GraphicsObject):
 class CounterCaption(QGraphicsItem):
     """Name of the counter, its value in bold, and its forecast, in one line with a background.
 
-    It is painted here because rich text takes ten times as long, and the value changes with every frame.
+    It paints the text directly, because rich text takes ten times as long and the value changes in every
+    frame.
     """
 
     def __init__(self) -> None:
@@ -136,7 +137,7 @@ class CounterCaption(QGraphicsItem):
         self._base = 0.0
 
     def show_pieces(self, pieces: Sequence[tuple[str, QFont, QColor]], ground: QColor) -> None:
-        """Show texts one after the other, each in its font and color."""
+        """Show the texts of *pieces* in a row, each in its font and color."""
         metrics = [QFontMetricsF(font) for _, font, _ in pieces]
         space = metrics[0].horizontalAdvance(" ")
         widths = [
@@ -166,16 +167,16 @@ class CounterCaption(QGraphicsItem):
 
 
 class ChartCurve(PlotCurveItem):
-    """Values over the whole width of the plot, so that no frame computes their bounds."""
+    """Curve whose bounds are the visible area, so that no frame computes the bounds of the values."""
 
     def boundingRect(self) -> QRectF:
         """Return the area that the item paints."""
-        view = self.getViewBox()  # its own `viewRect` keeps its first value
+        view = self.getViewBox()  # the item's own `viewRect` is never updated
         return QRectF(view.viewRect()) if view is not None else QRectF()
 
 
 class ChartPanel:
-    """A counter's plot in a pyqtgraph layout."""
+    """Plot of one counter in a pyqtgraph layout."""
 
     def __init__(self, counter: Counter, series: int) -> None:
         self.counter = counter
@@ -195,7 +196,7 @@ class ChartPanel:
         self.plot = pg.PlotItem(axisItems={"left": self._axis}, enableMenu=False)
         self.plot.setMouseEnabled(x=False, y=False)
         self.plot.hideButtons()
-        self.plot.hideAxis("bottom")  # one shared scale is below all plots
+        self.plot.hideAxis("bottom")  # all plots share the time scale below them
         for axis_side in ("bottom", "top", "right"):  # hidden axes would still be updated in each frame
             self.plot.getAxis(axis_side).unlinkFromView()
         self.plot.vb.setDefaultPadding(0.0)
@@ -209,7 +210,7 @@ class ChartPanel:
         self._caption.setPos(*CAPTION_PX)
 
     def draw(self, x: Array, y: Array, from_s: float, to_s: float) -> None:
-        """Show these values in this span of time."""
+        """Draw the values *y* at the times *x*, in the time range from *from_s* to *to_s*."""
         gaps = bool(np.isnan(y).any())
         self.curve.setData(x, y, connect="finite" if gaps else "all")
         highest = float(np.nanmax(y)) if len(y) and not np.isnan(y).all() else 0.0
@@ -220,28 +221,28 @@ class ChartPanel:
             self._axis.top = top
             self.plot.setYRange(0.0, end, padding=0)
         self.plot.setXRange(from_s, to_s, padding=0)
-        self.plot.vb.prepareForPaint()  # during painting this would repaint everything
+        self.plot.vb.prepareForPaint()  # the same call during painting would repaint everything
 
     def show_value(self, value: float | None) -> None:
-        """Show *value*, which the counter has at the cursor or had last."""
+        """Show *value*, the value of the counter at the cursor or at the last sample."""
         text = self.counter.unit.text(value)
         if text != self.reading:
             self.reading = text
             self._write_caption()
 
     def show_prediction(self, text: str) -> None:
-        """Show the predicted value."""
+        """Show the forecast *text* next to the value."""
         if text != self.outlook:
             self.outlook = text
             self._write_caption()
 
     def select(self, span: tuple[float, float] | None) -> None:
-        """Mark the time range that is being selected."""
+        """Highlight the time range that the user is selecting."""
         self.background.chosen = span
         self.background.update()
 
     def recolor(self, colors: ThemeTokens, axis_width: int, font: QFont) -> None:
-        """Use the colors of another theme."""
+        """Use the colors of another theme, an axis of *axis_width* pixels and another font."""
         self._font, self._bold = QFont(font), theme.resize_font(font, 1.0, bold=True)
         self._label_px = max(LABEL_PX, QFontMetricsF(font).height() + 2.0)
         line = QColor(colors.series[self._series % len(colors.series)])
@@ -260,7 +261,7 @@ class ChartPanel:
         self._write_caption()
 
     def compute_seconds(self, scene: QPointF) -> float:
-        """Time under a point of the scene."""
+        """Return the time at a point of the scene, in seconds."""
         return float(self.plot.vb.mapSceneToView(scene).x())
 
     def _write_caption(self) -> None:

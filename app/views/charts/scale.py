@@ -1,4 +1,4 @@
-"""Time labels below the plots, visible while many plots are scrolled."""
+"""Time labels below the plots. They stay visible while the plots scroll. Also forecasts of counters."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 TICK_PX = 4
 CURSOR_MARGIN_PX = 4.0
-"""Margin around the time of the cursor."""
+"""Margin around the cursor's time label."""
 
 
 class TimeScale(QWidget):
-    """Round times since the start of the run, at the grid of the plots."""
+    """Time axis below the plots: round times since the start of the run, aligned with the grid of the plots."""
 
     def __init__(self, pixel_of: Callable[[float], float], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -43,26 +43,26 @@ class TimeScale(QWidget):
         self.setFont(theme.resize_font(self.font(), 0.85))
 
     def show_range(self, span: tuple[float, float]) -> None:
-        """Show the times at both ends, in seconds since the start."""
+        """Set the times at both ends, in seconds since the start."""
         self._range = span
         self.update()
 
     def show_cursor(self, at_s: float | None) -> None:
-        """Show the time below the cursor."""
+        """Show the time *at_s* at the cursor. None hides the label."""
         if at_s != self._cursor_s:
             self._cursor_s = at_s
             self.update()
 
     @property
     def cursor_text(self) -> str:
-        """The time that is written below the cursor."""
+        """Text of the cursor's time label."""
         is_shown = self._cursor_s is not None and self._range[0] <= self._cursor_s <= self._range[1]
         return (
             formatting.format_run_time(self._cursor_s, 1) if is_shown and self._cursor_s is not None else ""
         )
 
     def list_label_times_s(self) -> list[float]:
-        """Return every time that has a label."""
+        """Return the times that have a label."""
         from_s, to_s = self._range
         step_s = choose_time_step_s(to_s - from_s, self._pixel_of(to_s) - self._pixel_of(from_s))
         first = math.ceil(from_s / step_s)
@@ -94,7 +94,7 @@ class TimeScale(QWidget):
             painter.drawLine(round(x), 0, round(x), TICK_PX)
             text = formatting.format_run_time(t_s)
             box = self._compute_label_rect(x, text)
-            if not box.intersects(cursor):  # the time of the cursor is shown at this place instead
+            if not box.intersects(cursor):  # the cursor's label replaces labels that it would cover
                 painter.setPen(colors.muted)
                 painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
         painter.fillRect(cursor, colors.text)
@@ -103,7 +103,7 @@ class TimeScale(QWidget):
         painter.end()
 
     def _compute_label_rect(self, x: float, text: str, margin_px: float = 0.0) -> QRectF:
-        """Return the rectangle of *text* for *x*: centered below it, but within the edges."""
+        """Return the rectangle of *text*, centered below *x* and moved inside the edges if necessary."""
         width = self.fontMetrics().horizontalAdvance(text) + 2.0 * margin_px
         box = QRectF(x - width / 2.0, TICK_PX, width, self.height() - TICK_PX)
         box.moveLeft(max(0.0, min(box.left(), self.width() - width)))
@@ -111,15 +111,16 @@ class TimeScale(QWidget):
 
 
 ESTIMATE_QUEUE_MIN_KB: Final = 1024.0
-"""Minimum queue for an estimate; shorter queues empty too quickly. Assumed."""
+"""Minimum queue for a forecast. Shorter queues empty too quickly. Assumed value."""
 LOG_FULL_WARNING_MAX_S: Final = 3600.0
-"""Maximum time until a full log for a warning. Assumed."""
+"""Maximum forecast time until the log is full for which a warning appears. Assumed value."""
 QUEUES: Final = {"send_queue_kb": mark("sent in about {time}"), "redo_queue_kb": mark("done in about {time}")}
+"""Queue counter -> text of its forecast."""
 LOG: Final = "log_used_kb"
 
 
 def list_predictions(history: CounterHistory, world: World, database: str) -> dict[str, str]:
-    """Return counter -> its prediction in words; counters without a prediction are omitted."""
+    """Return counter -> text of its forecast. Counters without a forecast are omitted."""
     end_s = history.end_s
     predictions: dict[str, str] = {}
     for name, words in QUEUES.items():
@@ -135,9 +136,9 @@ def list_predictions(history: CounterHistory, world: World, database: str) -> di
 
 
 def list_prediction_sentences(expected: Mapping[str, str], sample_ticks: int) -> list[str]:
-    """Return the predictions with the counters' titles, and the resolution of a long run.
+    """Return a sentence with the counter's title for each forecast of *expected*.
 
-    There is one sample per *sample_ticks*.
+    For a long run, add a sentence about the sample interval. *sample_ticks*: sample interval in ticks.
     """
     sentences = [f"{tr(COUNTERS[name].title)}: {words}" for name, words in expected.items()]
     if sample_ticks > TICKS_PER_S:
@@ -147,9 +148,9 @@ def list_prediction_sentences(expected: Mapping[str, str], sample_ticks: int) ->
 
 
 def _compute_log_room_kb(world: World, database: str) -> float:
-    """Return the amount of log that fits before the database stops, in KB.
+    """Return the amount of log in KB that still fits before the database stops.
 
-    The figure belongs to the online copy, or to the first copy if none is online.
+    The value belongs to the online copy, or to the first copy if none is online.
     """
     copies = sorted(world.list_copies_of(database), key=lambda copy: copy.db_state is not DbState.ONLINE)
     if not copies:

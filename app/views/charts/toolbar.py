@@ -1,4 +1,4 @@
-"""Buttons above the charts: the shown length, the selected span, the counters, saving."""
+"""Buttons above the charts: time range, counters and export."""
 
 from collections.abc import Collection
 from typing import Final
@@ -14,21 +14,21 @@ from app.words.formatting import COUNTERS, OF_COPIES, build_counter
 from app.words.language import mark, tr
 
 SPANS: Final = (("2 min", 120.0), ("10 min", 600.0), ("1 h", 3600.0), (mark("All"), None))
-"""Label and length in seconds; None means from the start."""
+"""Label and length in seconds of a time range. None means the whole run."""
 
 
 class ChartTools(QWidget):
-    """Toolbar that emits signals and knows no chart.
+    """Toolbar of the charts. It only emits signals and does not access the charts.
 
-    While a span is selected, its length replaces the length buttons.
+    While a time range is selected, its length replaces the length buttons.
     """
 
     length_chosen = Signal(object)
-    """Signal: length in seconds; None means from the start."""
+    """Signal: length in seconds. None means the whole run."""
     span_left = Signal()
-    """Signal: show the whole timeline again."""
+    """Signal: the user wants to leave the selected time range and see the current time again."""
     counters_chosen = Signal(list)
-    """Signal: names of the ticked counters."""
+    """Signal: names of the checked counters."""
     export_wanted = Signal()
 
     def __init__(self) -> None:
@@ -58,10 +58,10 @@ class ChartTools(QWidget):
         choose = QAction(tr("Counters ▾"), self)
         choose.setMenu(self._counter_menu)
         save = QAction(tr("Save…"), self)
-        save.setIconText(save.text())  # otherwise Qt omits the dots on a button
+        save.setIconText(save.text())  # Qt removes the ellipsis from the default icon text
         save.setToolTip(tr("Save the charts as a picture (PNG, SVG) or as values (CSV)"))
         save.triggered.connect(self.export_wanted)
-        tools = Bar(tr("Charts"))  # in a narrow dock they move into a menu
+        tools = Bar(tr("Charts"))  # in a narrow dock, the buttons move into a menu
         tools.add_actions((choose, save))
         opener = tools.widgetForAction(choose)
         assert isinstance(opener, QToolButton)
@@ -69,7 +69,7 @@ class ChartTools(QWidget):
         lay_row(*self._spans.buttons(), self._all, 1, tools, parent=self, margins=0, spacing=0)
 
     def set_counter_names(self, of_groups: bool) -> None:
-        """Name counters for primary and secondary, if the copies are replicas of availability groups."""
+        """Name counters after primary and secondary if the copies are replicas of availability groups."""
         for action in self._counter_menu.actions():
             counter_name = build_counter(action.data(), of_groups)
             action.setText(
@@ -79,21 +79,24 @@ class ChartTools(QWidget):
             )
 
     def offer_copies(self, copied: bool) -> None:
-        """Offer the counters of copies only where a database can have a second copy."""
+        """Offer the counters of copies only if a database can have a second copy."""
         for action in self._counter_menu.actions():
             action.setVisible(copied or action.data() not in OF_COPIES)
 
     def check_counters(self, names: Collection[str]) -> None:
-        """Tick these counters."""
+        """Check the counters *names* in the menu."""
         for action in self._counter_menu.actions():
             action.setChecked(action.data() in names)
 
     def show_length(self, span_s: float | None) -> None:
-        """Check the button of a length."""
+        """Check the button of the length *span_s*."""
         self._spans.button([length for _, length in SPANS].index(span_s)).setChecked(True)
 
     def show_span(self, span: tuple[float, float] | None) -> None:
-        """Show the selected span in place of the lengths, so that the panel needs no more width; None means none."""
+        """Show the selected time range in place of the length buttons, which saves width.
+
+        None restores the buttons.
+        """
         self._all.setVisible(span is not None)
         for button in self._spans.buttons():
             button.setVisible(span is None)

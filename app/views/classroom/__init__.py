@@ -1,4 +1,4 @@
-"""Windows of a class: start one, join one, and the instructor's board."""
+"""Windows of a class: start a class, join a class, the instructor station and replays."""
 
 from app.views.classroom.board import ClassBoard
 from app.views.classroom.dialogs import JoinClass, StartClass

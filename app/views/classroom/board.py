@@ -1,4 +1,4 @@
-"""The instructor's station: roster, lobby, live view of a seat, prepared events, messages and what was sent."""
+"""Instructor station: roster, lobby, live view of a seat, prepared events, messages and sent lines."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -49,33 +49,33 @@ TITLE_POINTS: Final = 1.3
 GAP_PX: Final = 6
 """Gap between buttons in a row, in pixels."""
 WATCHED_LINES: Final = 4
-"""Number of last commands of a watched seat that are shown."""
+"""Number of last commands that the station shows for a watched seat."""
 CHOICE_LETTERS: Final = 16
-"""Minimum width of choices and text fields, in letters."""
+"""Minimum width of selection boxes and text fields, in letters."""
 BOARD_LETTERS: Final = 190
-"""Width of the station in letters, where the screen has it."""
+"""Preferred width of the station in letters. A smaller screen limits it."""
 Suggest = Callable[[str, Sequence[str]], Sequence[str]]
 TYPED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
 """Interaction flags of texts that can be copied."""
 
 
 class ClassBoard(QDialog):
-    """Station of the instructor; its requests go to the host as lines of `class console`."""
+    """Instructor station. It sends its requests to the host as lines of `class console`."""
 
     line_entered = Signal(str, str)
     """Signal: a line, and a description of its recipients."""
     hidden = Signal()
-    """The station was closed, and the class continues."""
+    """Signal: the station was closed, and the class continues."""
     help_wanted = Signal()
-    """F1 was pressed."""
+    """Signal: F1 was pressed."""
     sheet_wanted = Signal(str)
-    """Signal: file name for the printed seat sheet."""
+    """Signal: file name of the printed seat sheet."""
     end_wanted = Signal()
-    """The class is closed."""
+    """Signal: the user wants to close the class."""
     hand_out_wanted = Signal(str)
-    """Name of the file with which seats without a network begin."""
+    """Signal: name of the hand-out file, with which seats without a network start."""
     report_wanted = Signal(str, bool)
-    """Signal: name of the file, and whether it names people."""
+    """Signal: file name of the report, and whether the report contains people's names."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Window)
@@ -97,7 +97,7 @@ class ClassBoard(QDialog):
         self._show_argument_hint()
         self._lay_out()
         self._enable(False)
-        show_plain_text(self)  # names and questions of seats
+        show_plain_text(self)  # names and questions come from the seats
         self.tiles.setFocus()
         fit_on_screen(
             self, self.fontMetrics().averageCharWidth() * BOARD_LETTERS, self.fontMetrics().height() * 40
@@ -177,7 +177,7 @@ class ClassBoard(QDialog):
         self.open_replay.clicked.connect(self._open_replay)
 
     def _make_side(self) -> None:
-        """Build the part next to the roster: lobby, seat, prepared events, notes and sent messages."""
+        """Build the pages next to the roster: lobby, seat, prepared events, notes and sent messages."""
         self.lobby = Lobby()
         self.lobby.start_wanted.connect(lambda: self._send_to_all("go"))
         self.watching = QLabel(tr("Select a seat, and press Watch to see it live."))
@@ -244,7 +244,11 @@ class ClassBoard(QDialog):
         layout.addLayout(build_flow_row(GAP_PX, class_buttons, (self.needy, self.order, self.nameless)))
         self.pages.addWidget(split)
         layout.addWidget(self.pages, 1)
-        for part in (self.what, self.who, self.text):  # shrink before the window gets wider than the screen
+        for part in (
+            self.what,
+            self.who,
+            self.text,
+        ):  # these parts shrink, so that the window is not wider than the screen
             part.setMinimumWidth(self.fontMetrics().averageCharWidth() * CHOICE_LETTERS)
         layout.addLayout(lay_row(self.what, self.who, (self.text, 1), self.send))
         layout.addLayout(build_label_row(GAP_PX, self.answer, self.report, self.end))
@@ -265,9 +269,10 @@ class ClassBoard(QDialog):
         suggest: Suggest = lambda _question, _met: [],
         goal_texts: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """Show the drill, the notes of its author, and a button for each of *events*, which are input lines.
+        """Show the drill, its author's notes, and a button for each input line of *events*.
 
-        *suggest* returns answers to a question, given the goals that the seat has met. *goal_texts*: name -> text.
+        *suggest* returns answers to a question, given the goals that the seat has met. *goal_texts*: name ->
+        text.
         """
         self._suggest, self._goal_texts = suggest, goal_texts
         self._title = title
@@ -275,7 +280,7 @@ class ClassBoard(QDialog):
         if self.projector is not None:
             self.projector.show_title(title)
         self.notes.setPlainText(notes or tr("No notes from the author."))
-        self._events_row.delete_widgets()  # of an earlier part
+        self._events_row.delete_widgets()  # remove the events of an earlier part
         for line in events:
             button = _build_button(describe_input(line, {}))
             button.setToolTip(tr("Apply this to the recipient of the line below"))
@@ -290,14 +295,14 @@ class ClassBoard(QDialog):
         self._view_place.addWidget(view)
 
     def set_replay(self, page: ReplayPage) -> None:
-        """Offer *page*, which leads the class through runs."""
+        """Add *page*, on which the instructor replays runs to the class."""
         self.replay = page
         self.pages.addWidget(page)
         page.closed.connect(lambda: self.pages.setCurrentIndex(0))
         page.line_wanted.connect(self._send_quietly)
 
     def _open_replay(self) -> None:
-        """Open the replay, with the run of the selected seat."""
+        """Open the replay page with the run of the selected seat."""
         if self.replay is None:
             return
         tile = self._tiles.get(self.selected_seat or 0) or next(iter(self._tiles.values()), None)
@@ -306,7 +311,7 @@ class ClassBoard(QDialog):
             self.replay.open_seat(tile.seat, tile.at_s)
 
     def _send_quietly(self, line: str) -> None:
-        """Send a line of the replay; only the first position of a shared replay is listed as sent."""
+        """Send a line of the replay. Of a shared replay, list only the first position as sent."""
         shown_line = line.partition(" at ")[0]
         if shown_line == self._shown and shown_line != "partings":
             self.line_entered.emit(line, "")
@@ -315,7 +320,7 @@ class ClassBoard(QDialog):
         self._send_line(line)
 
     def show_watched(self, seat: int | None, at_s: float = 0.0, lines: Sequence[str] = ()) -> None:
-        """Name the seat that is watched, its time, and its last commands."""
+        """Show which seat is watched, its time, and its last commands."""
         for part in filter(None, (self.watched_lines, self._view)):
             part.setVisible(seat is not None)
         self.watched_lines.setPlainText("\n".join(lines[-WATCHED_LINES:]))
@@ -333,7 +338,7 @@ class ClassBoard(QDialog):
             self.watching.setText(text.format(seat=self._describe_seat(tile), t=time_text))
 
     def send_to_watched(self, line: str) -> None:
-        """Apply an input of the live picture to the seat, if the instructor controls it."""
+        """Send an input from the live view to the watched seat, if the instructor controls that seat."""
         tile = None if self._watched is None else self._tiles.get(self._watched)
         if tile is None:
             return
@@ -345,7 +350,7 @@ class ClassBoard(QDialog):
             self.show_problem(tr("Take control of the seat first."))
 
     def show_projector(self) -> ProjectorView:
-        """Open the window for the projector, separate from this one."""
+        """Open a separate window for the projector and return it."""
         if self.projector is None:
             self.projector = ProjectorView()
             self.projector.show_code(self.code.text())
@@ -356,7 +361,7 @@ class ClassBoard(QDialog):
         return self.projector
 
     def show_board(self, board: DashboardUpdate) -> None:
-        """Show new or changed tiles, and the state of the class."""
+        """Show the new or changed tiles and the state of the class."""
         self._board = board
         for tile in board.tiles:
             self._tiles[tile.seat] = tile
@@ -374,7 +379,7 @@ class ClassBoard(QDialog):
             self.projector.show_board(board, tiles)
         has_begun = any(map(roster.has_started, tiles)) or board.state != "frozen"
         self.go.setVisible(has_begun)  # before that, the lobby starts the class
-        if has_begun < self._begun:  # the next part waits for its start
+        if has_begun < self._begun:  # the next part has not started yet
             self.show_watched(None)
         if has_begun != self._begun:
             self.side.setCurrentIndex(int(has_begun))
@@ -400,20 +405,20 @@ class ClassBoard(QDialog):
 
     @property
     def _is_class_over(self) -> bool:
-        """Return whether the class or its current part has ended."""
+        """True if the class or its current part has ended."""
         return self._board is not None and self._board.state == "over"
 
     def _has_seat_ended(self, tile: SeatTile | None) -> bool:
-        """Return whether the run of the seat has ended, alone or with the class."""
+        """Return True if the run of the seat has ended, either alone or with the class."""
         return self._is_class_over or (tile is not None and roster.has_finished(tile))
 
     @property
     def selected_seat(self) -> int | None:
-        """Number of the seat whose row is selected."""
+        """Number of the selected seat, or None."""
         return self.tiles.selected_seat
 
     def _show_tiles(self) -> None:
-        """Show the seats in the chosen order."""
+        """Show the seats in the selected order."""
         self.tiles.show_seats(list(self._tiles.values()), ORDERS[self.order.currentData()], self._format_name)
 
     def _show_selected(self) -> None:
@@ -445,13 +450,13 @@ class ClassBoard(QDialog):
             self.question.setText(tr("{seat} asks: “{question}”").format(seat=name, question=tile.hand))
 
     def _show_recipient(self) -> None:
-        """Show next to the prepared events who receives them."""
+        """Show the recipient next to the prepared events."""
         self.events_recipient.setText(
             tr("An event happens at once. It goes {who}.").format(who=self.who.currentText())
         )
 
     def _list_suggestions(self) -> Sequence[str]:
-        """Return answers to the question of the selected seat."""
+        """Return suggested answers to the question of the selected seat."""
         tile = None if self.selected_seat is None else self._tiles.get(self.selected_seat)
         if tile is None:
             return []
@@ -459,7 +464,7 @@ class ClassBoard(QDialog):
         return self._suggest(tile.hand or "", [name for name, at_s in goals.items() if at_s is not None])
 
     def _take_suggestion(self, text: str) -> None:
-        """Put a suggested answer to the selected seat into the input line, where it can be edited before sending."""
+        """Put a suggested answer into the input line, where it can be edited before it is sent."""
         self.what.setCurrentIndex(0)
         self.who.setCurrentIndex(self.who.findData(SELECTED))
         self.text.setText(text)
@@ -467,7 +472,7 @@ class ClassBoard(QDialog):
         self.text.setFocus()
 
     def describe_seat(self, number: int, name: str) -> str:
-        """Describe a seat by its number, and by its name unless names are hidden."""
+        """Return the seat's number, and its name unless names are hidden."""
         title = tr("Seat {n}").format(n=number)
         return title if self.nameless.isChecked() else f"{title}, {name}"
 
@@ -478,14 +483,14 @@ class ClassBoard(QDialog):
         return tr("Seat {n}").format(n=tile.seat) if self.nameless.isChecked() else str(tile.name)
 
     def _send_seat_line(self, command: str) -> None:
-        """Send a line for the seat whose row is selected."""
+        """Send a line that concerns the selected seat."""
         if self.selected_seat is None:
             self.show_problem(tr("Select a seat first."))
         else:
             self._send_line(f"{command} {self.selected_seat}")
 
     def _send_line(self, line: str) -> None:
-        """Send *line* to a number, a group or all."""
+        """Send *line*, which contains its recipient: a seat number, a group or all."""
         word = line.split()[1] if " " in line else ALL
         if word.startswith("@"):
             recipient = tr("Group {name}").format(name=word[1:])
@@ -498,34 +503,34 @@ class ClassBoard(QDialog):
         self.line_entered.emit(line, recipient)
 
     def show_failed_start(self, reason: str) -> None:
-        """Show that the class could not start, and why."""
+        """Show that the class could not start, and the reason."""
         self.title.setText(tr("The class did not start."))
         self.state.setText(reason)
 
     def show_problem(self, text: str) -> None:
-        """Show the host's reply to the last request until the next reply."""
-        self.answer.setText(text or " ")  # keeps its line, so that nothing below moves
+        """Show the host's reply to the last request. It stays until the next reply."""
+        self.answer.setText(text or " ")  # a blank keeps the height of the label, so that nothing below moves
 
     def _write_message(self) -> None:
-        """Begin a message to the selected seat."""
+        """Prepare the input line for a message to the selected seat."""
         self.what.setCurrentIndex(0)
         self.who.setCurrentIndex(self.who.findData(ALL if self.selected_seat is None else SELECTED))
         self.text.setFocus()
 
     def _toggle_pause(self) -> None:
-        """Freeze the class, or let it continue."""
+        """Freeze or resume the class."""
         if self.freeze.isEnabled():
             self._send_to_all("freeze")
         elif self.go.isEnabled() and not self.go.isHidden():
             self._send_to_all("go")
 
     def _send_to_all(self, line: str) -> None:
-        """Send a line to all. The focus moves to the roster, so that Space presses no other button."""
+        """Send a line to all seats. Move the focus to the roster, so that Space does not press a button."""
         self._send_line(line)
         self.tiles.setFocus()
 
     def _send_to_recipient(self, line: str) -> bool:
-        """Send *line* to the selected recipient. Return False without one."""
+        """Send *line* to the selected recipient. Return False if no seat is selected but *line* needs one."""
         recipient = str(self.who.currentData())
         if ("{seat}" in line or ("{who}" in line and recipient == SELECTED)) and self.selected_seat is None:
             self.show_problem(tr("Select a seat first."))
@@ -542,7 +547,7 @@ class ClassBoard(QDialog):
             self.text.clear()
 
     def _show_argument_hint(self) -> None:
-        """Show the expected argument as the placeholder of the empty line."""
+        """Show the expected argument as the placeholder of the input line."""
         line, placeholder = ASKED[self.what.currentData()]
         is_useful = not self._is_class_over or self.what.currentData() in AFTER_END
         prompt = placeholder if is_useful else mark("The seats have finished and receive nothing more.")
@@ -585,12 +590,12 @@ class ClassBoard(QDialog):
             self.line_entered.emit(f"hand in {name}", "")
 
     def reject(self) -> None:
-        """Hide the window on Escape; the class continues."""
+        """Hide the window on Escape. The class continues."""
         self.hide()
         self.hidden.emit()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Hide the window, and close that of the projector."""
+        """Hide the station and close the projector window."""
         super().closeEvent(event)
         if self.projector is not None:
             self.projector.close()

@@ -1,4 +1,4 @@
-"""Dialogs that start a class and join one."""
+"""Dialogs to start a class and to join a class."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -30,21 +30,21 @@ MODES: Final = {
     DrillMode.LAB: mark("Free play"),
 }
 PROGRESS_LINES: Final = 2
-"""Lines for the progress of joining."""
+"""Number of lines reserved for the progress of joining."""
 LATE_RULES: Final = {"start": mark("at 0:00"), "class": mark("at the time of the class")}
-"""Rule for seats that join later, as a plan has it (app/classroom/plan.py), with its name."""
+"""Rule for the start time of seats that join late, as in app/classroom/plan.py -> label."""
 
 
 class StartClass(QDialog):
-    """Dialog for the drill and the settings of a class."""
+    """Dialog to choose the drill and the settings of a new class."""
 
     wanted = Signal(str, str, str, bool, bool, bool, str)
-    """Signal: name of the drill, mode, listening address, three choices, and the rule for latecomers.
+    """Signal: name of the drill, mode, listening address, three choices, and the rule for late seats.
 
-    The choices: everybody waits for the start; tests come before and after; people are asked for a reflection.
+    The choices: all seats wait for the start; tests before and after; participants write a reflection.
     """
     continued = Signal(str)
-    """Signal: file of an earlier class."""
+    """Signal: file of an earlier class to continue."""
 
     def __init__(
         self,
@@ -53,13 +53,13 @@ class StartClass(QDialog):
         parent: QWidget | None = None,
         addresses: Sequence[InterfaceAddress] = (),
     ) -> None:
-        """Build the dialog.
+        """Create the dialog.
 
         Args:
-            drills: name and title of each.
-            folder: folder of earlier classes.
-            parent: window under the dialog.
-            addresses: addresses by which seats may reach this computer.
+            drills: name and title of each drill.
+            folder: folder with the files of earlier classes.
+            parent: parent window.
+            addresses: addresses at which seats may reach this computer.
         """
         super().__init__(parent)
         self._folder = folder
@@ -110,7 +110,7 @@ class StartClass(QDialog):
         )
 
     def _list_addresses(self, addresses: Sequence[InterfaceAddress]) -> None:
-        """Offer all addresses together, then each one."""
+        """Offer an entry for all addresses, then an entry for each address."""
         address_list = ", ".join(address.address for address in addresses)
         self.address.addItem(address_list or tr("no network: only seats on this computer"), EVERYWHERE[0])
         if len(addresses) > 1:
@@ -131,12 +131,12 @@ class StartClass(QDialog):
 
 
 class JoinClass(QDialog):
-    """Dialog with code and name; it stays open, with its progress, until the seat is in the class."""
+    """Dialog for the join code and the participant's name. It shows progress until the seat has joined."""
 
     wanted = Signal(str, str, bool)
     """Signal: code with address, name, and whether the instructor may observe."""
     canceled = Signal()
-    """Signal: the attempt to join was canceled."""
+    """Signal: the user canceled the attempt to join."""
 
     def __init__(
         self, name: str, parent: QWidget | None = None, code: str = "", consent: bool = False
@@ -186,7 +186,7 @@ class JoinClass(QDialog):
         self.state.setMinimumHeight(max(height, self.state.minimumHeight()))
 
     def show_problem(self, text: str) -> None:
-        """Show why the seat is not in the class; code and name can be changed again."""
+        """Show the reason why the seat could not join. Code and name can be changed again."""
         self._enable(True)
         self.show_progress(text)
 

@@ -1,4 +1,4 @@
-"""Instructions that the station offers, with their lines of `class console`."""
+"""Instructions of the instructor station, with the `class console` lines that they send."""
 
 from typing import Final
 
@@ -27,6 +27,9 @@ ASKED: Final[dict[str, tuple[str, str]]] = {
         mark("Simulated seconds per second, or “own” (each seat sets its own speed)"),
     ),
 }
-"""Name of a command -> its line of `class console`, and a prompt for the argument (empty: none; ?: optional)."""
+"""Label of an instruction -> its `class console` line and the prompt for its argument.
+
+Without a prompt there is no argument. A line that ends in `?` has an optional argument.
+"""
 AFTER_END: Final = frozenset({"Mark this time"})
-"""Names of commands that have an effect after all runs have ended."""
+"""Labels of instructions that have an effect after all runs have ended."""

@@ -1,4 +1,4 @@
-"""Led replay: the runs of one or two seats at one shared time, for the instructor and on every seat."""
+"""Replay that the instructor leads: one or two runs at one shared time, on the station and on every seat."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
@@ -34,41 +34,44 @@ from engine.model import Tick, to_ticks
 from engine.overrides import override
 
 FRAME_MS: Final = 100
-"""Wall time between two moments while the replay plays."""
+"""Wall time between two frames while the replay plays."""
 SHARE_MS: Final = 400
-"""Wall time between two positions that go to the seats."""
+"""Minimum wall time between two positions that are sent to the seats."""
 SPEEDS: Final = (1, 2, 5, 10)
-"""Simulated seconds per second."""
+"""Replay speeds in simulated seconds per wall second."""
 COMMAND_LINES: Final = 6
-"""Height of the list of commands."""
+"""Height of the command list in lines."""
 JUMP_LETTERS: Final = 60
-"""Maximum width of the list of marks and moments, in letters."""
+"""Maximum width of the list of jump targets, in letters."""
 
 
 class RunPicture(Protocol):
-    """Topology that shows a run."""
+    """Interface of a topology view that shows a run."""
 
     def show_drill(self, drill: Drill) -> None:
-        """Show the state of *drill*, which is at another time of the same run."""
+        """Show *drill* at its current time."""
 
 
 class JumpTarget(Struct, frozen=True):
-    """Time to which the instructor can jump: a mark, or a moment at which seats parted."""
+    """Time to which the instructor can jump: a mark, or a divergence of seats."""
 
     t_s: float
     text: str
     groups: tuple[tuple[int, ...], ...] = ()
-    """Seat pairs of which the first permitted one is shown, left and right; empty means the seats on screen."""
+    """Candidate seats for the left and the right side. Each side shows its first seat that permits watching.
+    Empty
+    means to keep the seats on screen.
+    """
 
 
 def as_jump_target(class_mark: ClassMark) -> JumpTarget:
-    """Return a mark of the class as a time to jump to."""
+    """Convert a mark of the class to a jump target."""
     groups = () if class_mark.seat is None else ((class_mark.seat,),)
     return JumpTarget(class_mark.t_s, class_mark.text, groups)
 
 
 class RunPane(QWidget):
-    """Run of one seat at one time: name, timeline, topology, and commands up to that time."""
+    """Pane with the run of one seat: name, timeline, topology, and the commands up to the shown time."""
 
     moment_chosen = Signal(float)
 
@@ -77,7 +80,7 @@ class RunPane(QWidget):
         self._picture = picture
         self._history: History | None = None
         self._tick: Tick = -1
-        self.title = QLabel(textFormat=Qt.TextFormat.PlainText)  # the name of a seat
+        self.title = QLabel(textFormat=Qt.TextFormat.PlainText)  # the name comes from the seat
         self.title.setFont(theme.resize_font(self.title.font(), 1.2, bold=True))
         self.strip = TimeStrip()
         self.strip.moment_chosen.connect(self.moment_chosen)
@@ -90,7 +93,7 @@ class RunPane(QWidget):
 
     @property
     def end_tick(self) -> Tick:
-        """Length of the run."""
+        """Length of the run in ticks."""
         return 0 if self._history is None else self._history.drill.tick
 
     def show_run(self, title: str, history: History, marks: Sequence[TimelineMarker]) -> None:
@@ -108,7 +111,7 @@ class RunPane(QWidget):
         self.strip.show_course(course, drill.world.t_s, live=False)
 
     def show_time(self, tick: Tick) -> None:
-        """Show the run at *tick*, or at its end if it is shorter."""
+        """Show the run at *tick*, or at its end if the run is shorter."""
         if self._history is None or tick == self._tick:
             return
         self._tick = tick
@@ -125,7 +128,7 @@ class RunPane(QWidget):
 
 
 class RunPair(QWidget):
-    """One run, or two side by side, at one shared time."""
+    """Pane with one run, or two runs side by side, at one shared time."""
 
     moment_chosen = Signal(float)
     """Signal: seconds since the start, from a click on a timeline."""
@@ -143,13 +146,13 @@ class RunPair(QWidget):
 
     @property
     def end_tick(self) -> Tick:
-        """Length of the longer run."""
+        """Length of the longer run in ticks."""
         return max(pane.end_tick for pane in self.panes if not pane.isHidden())
 
     def show_runs(
         self, runs: Sequence[tuple[str, History]], marks: Sequence[Sequence[TimelineMarker]] = ((), ())
     ) -> None:
-        """Show one or two runs, each with its title and its marks."""
+        """Show one or two runs with their titles and markers."""
         for pane, run, markers in zip(self.panes, runs, marks, strict=False):
             pane.show_run(*run, markers)
         self.panes[1].setVisible(len(runs) > 1)
@@ -162,10 +165,10 @@ class RunPair(QWidget):
 
 
 class SeatReplay(QWidget):
-    """Seat window that replays the runs that the instructor shows, at the instructor's position."""
+    """Window on a seat that replays the runs that the instructor shows, at the instructor's position."""
 
     left = Signal()
-    """Signal: the participant returns to their own run."""
+    """Signal: the participant wants to return to their own run."""
 
     def __init__(self, make_picture: Callable[[], QWidget], parent: QWidget | None = None) -> None:
         super().__init__(
@@ -183,7 +186,7 @@ class SeatReplay(QWidget):
         lay_column(lay_row((self.time, 1), self.leave), (self.pair, 1), parent=self)
 
     def show_time(self, tick: Tick) -> None:
-        """Show the position of the instructor."""
+        """Show the instructor's position."""
         self.time.setText(
             tr("The instructor shows {t}. Your own run waits.").format(
                 t=formatting.format_run_time(tick / TICKS_PER_S)
@@ -193,19 +196,21 @@ class SeatReplay(QWidget):
 
     @override
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Stay open while the instructor leads: the participant's run would wait without a visible reason."""
+        """Stay open while the instructor leads. Otherwise the participant's run would wait without a visible
+        reason.
+        """
         event.setAccepted(not self.leave.isHidden())
         if event.isAccepted():
             self.left.emit()
 
 
 class ReplayPage(QWidget):
-    """Page of the station that leads the class through runs: choose seats and a moment, play, show to all."""
+    """Page of the station for replays: choose seats and a time, play, and show the replay to all seats."""
 
     runs_wanted = Signal(list)
     """Signal: numbers of the seats to show."""
     line_wanted = Signal(str)
-    """Signal: a line for the console."""
+    """Signal: line for `class console`."""
     closed = Signal()
 
     def __init__(self, make_picture: Callable[[], QWidget]) -> None:
@@ -263,7 +268,7 @@ class ReplayPage(QWidget):
     # --- state
 
     def show_seats(self, seats: Sequence[tuple[int, str]]) -> None:
-        """Offer the seats of the class; the selection is kept."""
+        """Offer the seats of the class and keep the selection."""
         for index, box in enumerate(self.seats):
             no_seat_entry = [(None, tr("no second seat"))] if index else []
             entries = [*no_seat_entry, *seats]
@@ -275,13 +280,13 @@ class ReplayPage(QWidget):
                 box.setCurrentIndex(max(0, box.findData(chosen_seat)))
 
     def show_marks(self, marks: Sequence[JumpTarget]) -> None:
-        """Offer the marks of the instructor as jump targets."""
+        """Offer the instructor's marks as jump targets."""
         if list(marks) != self._marks:
             self._marks = list(marks)
             self._show_jumps()
 
     def show_divergences(self, divergences: Sequence[JumpTarget]) -> None:
-        """Offer the moments at which seats parted as jump targets."""
+        """Offer the divergences of seats as jump targets."""
         self._divergences = list(divergences)
         self.find_divergences.setEnabled(True)
         self._show_jumps()
@@ -305,7 +310,7 @@ class ReplayPage(QWidget):
             self.jump_to((*self._marks, *self._divergences)[row - 1])
 
     def jump_to(self, target: JumpTarget) -> None:
-        """Show *target*, with its seats."""
+        """Show the seats and the time of *target*."""
         rows = [
             next((row for number in group if (row := self.seats[0].findData(number)) >= 0), None)
             for group in target.groups
@@ -320,7 +325,7 @@ class ReplayPage(QWidget):
         self._ask_for_runs(to_ticks(target.t_s))
 
     def open_seat(self, seat: int, t_s: float) -> None:
-        """Show the run of one seat, or of the first seat that allows it."""
+        """Show the run of *seat* at *t_s*, or of the first listed seat if *seat* does not permit it."""
         listed_seats = [self.seats[0].itemData(row) for row in range(self.seats[0].count())]
         self.jump_to(JumpTarget(t_s, "", ((seat, *listed_seats),)))
 
@@ -331,7 +336,7 @@ class ReplayPage(QWidget):
 
     @property
     def chosen_seats(self) -> list[int]:
-        """Numbers of the seats that are chosen."""
+        """Numbers of the selected seats."""
         numbers = [box.currentData() for box in self.seats]
         return list(dict.fromkeys(number for number in numbers if number is not None))
 
@@ -369,16 +374,18 @@ class ReplayPage(QWidget):
 
     @property
     def t_s(self) -> float:
-        """Time that is shown."""
+        """Shown time in seconds."""
         return self._tick / TICKS_PER_S
 
     def move_to(self, tick: Tick) -> None:
-        """Show *tick*; while the runs are shared, all seats follow."""
+        """Show *tick*. While the runs are shared, all seats follow."""
         tick = min(max(0, tick), self.pair.end_tick)
         if tick == self._tick:
             return
         self._tick = tick
-        with QSignalBlocker(self.slider):  # it holds whole seconds, and would set the time back to one
+        with QSignalBlocker(
+            self.slider
+        ):  # the slider has whole seconds, so its signal would round the time down
             self.slider.setValue(tick // TICKS_PER_S)
         self.time.setText(
             f"{formatting.format_run_time(self.t_s)} / {formatting.format_run_time(self.pair.end_tick / TICKS_PER_S)}"
@@ -410,7 +417,7 @@ class ReplayPage(QWidget):
             )
 
     def stop_sharing(self) -> None:
-        """Act when the host refused to show these runs."""
+        """Stop sharing without a message to the host, which refused to show these runs."""
         self.share.blockSignals(True)
         self.share.setChecked(False)
         self.share.setText(tr("Show to &all"))

@@ -1,4 +1,4 @@
-"""Lobby of a class: code and arrivals for the instructor, and what the projector shows."""
+"""Lobby of a class: join code and arrivals for the instructor, and the projector window."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -20,13 +20,13 @@ from app.words.language import mark, tr, trn
 
 COUNTDOWN_S: Final = 3
 SIGNS: Final = {True: "✓", False: "✗", None: "•"}
-"""Result of a check -> sign before its text."""
+"""Result of a room check -> symbol before its text."""
 CODE_POINTS: Final = 2.0
 SHEET_POINTS: Final = 3.8
-"""Size of the code relative to other text."""
+"""Size of the join code relative to other text."""
 QR_LINES: Final = 18
 CLOCK_POINTS: Final = 4.5
-"""Size of the class clock, which the whole room reads."""
+"""Relative size of the class clock, which must be legible in the whole room."""
 ROOM_POINTS: Final = 1.9
 """Relative size of all other text on the projector, which must be legible from the back row."""
 TYPED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
@@ -40,11 +40,11 @@ def describe_arrivals(tiles: Sequence[SeatTile]) -> str:
 
 
 class Lobby(QWidget):
-    """Code, arrivals and the start, next to the roster."""
+    """Panel next to the roster with the join code, the arrivals and the start button."""
 
     start_wanted = Signal()
     check_wanted = Signal()
-    """Signal: the room should be checked."""
+    """Signal: the user wants to check the room."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -89,7 +89,9 @@ class Lobby(QWidget):
         for control in (self.start, self.check, self.findings, self.late):
             column.addWidget(control)
         column.addWidget(self.copy_hint)
-        column.addWidget(self.qr, 1)  # last: on a small screen the buttons stay visible
+        column.addWidget(
+            self.qr, 1
+        )  # the QR code is last, so that the buttons stay visible on a small screen
 
     def _ask_for_check(self) -> None:
         self.check.setEnabled(False)
@@ -98,7 +100,7 @@ class Lobby(QWidget):
         self.check_wanted.emit()
 
     def show_findings(self, findings: Sequence[RoomFinding]) -> None:
-        """Show the results of the check of the room."""
+        """Show the results of the room check."""
         self.check.setEnabled(True)
         self.findings.setText("\n".join(f"{SIGNS[finding.is_good]} {finding.text}" for finding in findings))
 
@@ -110,7 +112,7 @@ class Lobby(QWidget):
         self.qr.show_text(code)
 
     def show_late_rule(self, at_class_time: bool) -> None:
-        """Show where a seat begins that joins later."""
+        """Show the start time of seats that join late."""
         self.late.setText(
             tr("Late seats start at the current time of the class.")
             if at_class_time
@@ -118,11 +120,11 @@ class Lobby(QWidget):
         )
 
     def show_tiles(self, tiles: Sequence[SeatTile]) -> None:
-        """Show the seats that have joined."""
+        """Show the number of seats that have joined and that are ready."""
         self.arrivals.setText(describe_arrivals(tiles) if tiles else tr("Nobody has joined yet."))
 
     def count_down(self) -> None:
-        """Start the countdown; a second press cancels it."""
+        """Start the countdown, or cancel a running countdown."""
         if self._timer.isActive():
             self._timer.stop()
             self.start.setText(tr("&Start for all"))
@@ -171,7 +173,7 @@ def _format_final_score(tile: SeatTile) -> str:
 
 
 class ProjectorView(QWidget):
-    """Window for the projector: the join code, then anonymous progress, then the results."""
+    """Window for the projector: first the join code, then anonymous progress, then the results."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -205,7 +207,7 @@ class ProjectorView(QWidget):
         column.addWidget(self.state)
         column.addWidget(self.tiles, 3)
         header.setFont(theme.resize_font(self.font(), ROOM_POINTS))  # a new parent restores the font
-        show_plain_text(self)  # names of seats
+        show_plain_text(self)  # names come from the seats
         fit_on_screen(self, self.fontMetrics().averageCharWidth() * 110, self.fontMetrics().height() * 38)
 
     def show_title(self, title: str) -> None:
@@ -222,7 +224,7 @@ class ProjectorView(QWidget):
         self.qr.show_text(code)
 
     def show_on_projector(self) -> None:
-        """Fill a screen other than the instructor's, or this screen if there is no other."""
+        """Fill a screen that the instructor does not use, or this screen if there is no other."""
         screen = self.screen()
         other_screens = [
             screen_choice for screen_choice in QGuiApplication.screens() if screen_choice is not screen
@@ -232,7 +234,7 @@ class ProjectorView(QWidget):
         self.showMaximized()
 
     def show_board(self, board: DashboardUpdate, tiles: Sequence[SeatTile]) -> None:
-        """Show the names in the lobby, numbers while the class runs, and both with points at the end."""
+        """Show names in the lobby. After the start, show seat numbers with progress, and points at the end."""
         self.title.setText("\n".join(filter(None, (self._title, roster.describe_part(board)))))
         is_over = board.state == "over"
         lobby = not is_over and not any(map(roster.has_started, tiles))

@@ -1,4 +1,4 @@
-"""Roster of a class: the columns of a seat, and the orders of the seats."""
+"""Roster of a class: the columns and sort orders of the seats."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -24,13 +24,13 @@ from engine.drill.judging.shapes import BLUNDER
 from engine.overrides import override
 
 TOOLTIP_LINES_MAX: Final = 12
-"""Number of last lines shown in the tooltip of a curve."""
+"""Maximum number of lines in the tooltip of a value curve. The last lines are shown."""
 
 
 MISTAKE_SHOWN_S: Final = 180.0
-"""Seconds of the run during which a mistake counts as a reason to help. Ours: long enough to walk to the seat."""
+"""Run time during which a mistake counts as a reason to help. Assumed: long enough to walk to the seat."""
 NEEDS_HELP: Final = ("info", "bad", "warn")
-"""Tones of seats that need help, in the order of the roster."""
+"""Tones of seats that need help, most urgent first."""
 
 
 SortKey = tuple[float | str, ...]
@@ -47,7 +47,7 @@ def has_finished(tile: SeatTile) -> bool:
 
 
 def describe_version(tile: SeatTile) -> str:
-    """Describe the version of the seat if it differs from that of this computer; empty otherwise."""
+    """Return the version of the seat if it differs from this computer's version, otherwise an empty string."""
     version = tile.version
     if version is None or version == get_program_version():
         return ""
@@ -55,7 +55,7 @@ def describe_version(tile: SeatTile) -> str:
 
 
 def is_ready(tile: SeatTile) -> bool:
-    """Return True for a seat that is connected, records its log and has this version."""
+    """Return True if the seat is connected, records its log and has the version of this computer."""
     return tile.connected and tile.recording and not describe_version(tile)
 
 
@@ -71,9 +71,12 @@ class RosterState(Struct, frozen=True):
 
 
 def find_state(tile: SeatTile) -> RosterState:
-    """Return the state of the seat: its most urgent reason for help, or that it works."""
+    """Return the most urgent reason for help.
+
+    Without such a reason, return the state Active or a similar one.
+    """
     verdict, other_version = tile.verdict, describe_version(tile)
-    # the hashes of another version differ although the run follows from its inputs
+    # another version computes other state hashes from the same inputs
     if verdict is not None and verdict["parted_t_s"] is not None and not other_version:
         time = formatting.format_run_time(verdict["parted_t_s"])
         return RosterState(tr("Diverges at {t}").format(t=time), verdict["parted"], "bad", "close")
@@ -109,7 +112,7 @@ def find_state(tile: SeatTile) -> RosterState:
 
 
 def find_mistake(tile: SeatTile) -> tuple[float, float] | None:
-    """Return time in seconds and lost points of the latest blunder; None without a blunder."""
+    """Return the time in seconds and the lost points of the latest blunder, or None without a blunder."""
     losses = [
         (later_value[0], before[1] - later_value[1])
         for before, later_value in pairwise(tile.worth)
@@ -119,7 +122,7 @@ def find_mistake(tile: SeatTile) -> tuple[float, float] | None:
 
 
 def is_help_needed(tile: SeatTile) -> bool:
-    """Return True for a seat that the instructor should look at."""
+    """Return True if the instructor should look at the seat."""
     return find_state(tile).tone in NEEDS_HELP
 
 
@@ -138,13 +141,13 @@ def _format_goals(tile: SeatTile) -> str:
 
 
 def format_score(tile: SeatTile) -> str:
-    """Format the points so far; empty without a score."""
+    """Format the points so far. Return an empty string without a score."""
     points = tile.verdict["score"] if tile.verdict is not None else None
     return "" if points is None else f"{points:.0f}"
 
 
 def format_points(tile: SeatTile) -> str:
-    """Format the points so far, and the points that are still possible; empty if nothing is scored."""
+    """Format the points so far and the points still possible. Return an empty string without a score."""
     current_score, possible = format_score(tile), tile.reachable
     if possible is None:
         return current_score
@@ -158,7 +161,7 @@ def _format_reachable(tile: SeatTile) -> str:
 
 
 def _is_last_by_instructor(verdict: LogVerdict) -> bool:
-    """Return True if the instructor made the last input of the run."""
+    """Return True if the last input of the run came from the instructor."""
     at_s = verdict.get("instructor_act_t_s")
     return at_s is not None and at_s >= (verdict["last_act_t_s"] or 0.0)
 
@@ -185,12 +188,12 @@ def _format_last_input_time(tile: SeatTile) -> str:
 
 
 def _describe_seat_place(tile: SeatTile) -> str:
-    """Return group and time of the seat."""
+    """Return the group and the time of the seat as text."""
     return " · ".join(filter(None, (tile.group, formatting.format_run_time(tile.at_s))))
 
 
 def describe_seat(tile: SeatTile, goal_texts: Mapping[str, str]) -> str:
-    """Describe state, goals, score and last command of a seat in lines."""
+    """Return lines with state, goals, score and last command of a seat."""
     status, verdict = find_state(tile), tile.verdict
     lines = [": ".join(filter(None, (status.text, status.detail)))]
     for name, met_s in (verdict["goals"] if verdict is not None else {}).items():
@@ -209,7 +212,7 @@ def describe_seat(tile: SeatTile, goal_texts: Mapping[str, str]) -> str:
 
 
 def describe_part(board: DashboardUpdate) -> str:
-    """Describe the current part of a class with several parts; empty for one part."""
+    """Describe the current part of a class. Return an empty string for a class with a single part."""
     if not board.part:
         return ""
     return tr("Part {n} of {all}: {name}.").format(
@@ -245,7 +248,7 @@ def _describe_break(left_s: float) -> str:
 
 
 def describe_pace(board: DashboardUpdate) -> str:
-    """Describe whether the class runs, in one sentence without the seats."""
+    """Describe the state of the class clock in one sentence."""
     if board.state == "over":
         has_more_parts = board.part_number < board.parts
         return tr("This part has ended.") if has_more_parts else tr("The class has ended.")
@@ -293,7 +296,7 @@ COLUMNS: Final = (
 
 
 def _rank_by_need(tile: SeatTile) -> SortKey:
-    """Rank raised hands in their order, then seats with mistakes, then idle or lost ones, then all others."""
+    """Return a sort key: raised hands in order, then mistakes, then idle or disconnected seats, then others."""
     tone = find_state(tile).tone
     return NEEDS_HELP.index(tone) if tone in NEEDS_HELP else len(NEEDS_HELP), tile.hand_place or 0
 
@@ -310,13 +313,13 @@ ORDERS: Final[dict[str, Callable[[SeatTile], SortKey]]] = {
 
 
 SHRUNK_COLUMNS: Final = (1, 2)
-"""Name and state, which give way to scores and goals in a narrow table; their tooltips have the full text."""
+"""Columns (name and state) that shrink in a narrow table. Their tooltips show the full text."""
 SHRUNK_SHARE: Final = 0.4
-"""Minimum share of their usual width."""
+"""Minimum width of the shrinking columns, as a share of their usual width."""
 
 
 class RosterTable(TableView):
-    """Table of the seats. The selected seat stays selected, and no row moves under the pointer."""
+    """Table of the seats. It keeps the selected seat, and no row moves under the pointer."""
 
     def __init__(self) -> None:
         super().__init__(TableModel(COLUMNS), tr("Seats"))
@@ -360,7 +363,7 @@ class RosterTable(TableView):
         return self.seats[row] if 0 <= row < len(self.seats) else None
 
     def is_pointed_at(self) -> bool:
-        """Return whether the pointer is over the rows."""
+        """Return True if the pointer is over the rows."""
         return self.viewport().underMouse()
 
     def show_seats(
@@ -369,9 +372,9 @@ class RosterTable(TableView):
         sort_key: Callable[[SeatTile], SortKey],
         name_of: Callable[[SeatTile], str],
     ) -> None:
-        """Show *tiles* by *sort_key* with the names that *name_of* returns.
+        """Show *tiles* in the order of *sort_key*, with the names that *name_of* returns.
 
-        While the pointer is over the list no row moves: seats that join are added below.
+        While the pointer is over the list, no row moves and new seats are added at the end.
         """
         self.set_empty_text(
             tr("Nobody has joined yet. On each computer, choose Class ▸ Join a class and enter the code.")
@@ -384,5 +387,7 @@ class RosterTable(TableView):
             ordered = sorted(tiles, key=lambda tile: (*sort_key(tile), tile.seat))
         self.seats = [tile.seat for tile in ordered]
         self.table.update([replace(tile, name=name_of(tile)) for tile in ordered])
-        if seat is not None and seat != self.selected_seat:  # otherwise the list would scroll to it
+        if (
+            seat is not None and seat != self.selected_seat
+        ):  # a row that is already selected must not scroll the list
             self.selectRow(self.seats.index(seat))

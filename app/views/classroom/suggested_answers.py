@@ -1,4 +1,4 @@
-"""Button that offers answers from the drill's notes to the question of a seat."""
+"""Button that offers answers from the drill's notes to a seat's question."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QMenu, QPushButton
 from app.words.language import tr
 
 ANSWER_LETTERS: Final = 80
-"""Maximum characters of a suggested answer in the menu; its tooltip has all of it."""
+"""Maximum number of characters of a suggested answer in the menu. Its tooltip has the full text."""
 
 
 class SuggestedAnswers(QPushButton):
-    """Button with a menu of answers; the chosen one can be edited before it is sent."""
+    """Button with a menu of suggested answers. The user can edit the selected answer before sending it."""
 
     chosen = Signal(str)
 

@@ -1,4 +1,4 @@
-"""SQL windows as in Management Studio."""
+"""SQL windows that resemble Management Studio."""
 
 from app.views.console.console import Console
 

@@ -1,4 +1,4 @@
-"""SQL windows: tabs for servers, their tools, and the exchange of batches with the engine."""
+"""Console: tabs with SQL windows, their tools, and the exchange of batches with the engine."""
 
 from __future__ import annotations
 
@@ -40,26 +40,26 @@ if TYPE_CHECKING:
 
 
 IN_TEXT_MENU: Final = ("run", "parse", "cancel", "connection", "zoom")
-"""Tools in the context menu of the text."""
+"""Tools in the context menu of the editor."""
 HISTORY_BESIDE_UNITS: Final = 52.0
-"""Minimum width in line heights for query windows and history side by side."""
+"""Minimum width in line heights to show query windows and history side by side."""
 
 
 class Console(QWidget):
-    """Query windows on any server of the drill."""
+    """View with query windows for the servers of the drill and PowerShell windows for its nodes."""
 
     requested = Signal(str)
     """Signal: an input line without its time."""
     drafts_changed = Signal()
     message_ready = Signal(str)
-    """Reason why a key had no effect, if no query window can show it."""
+    """Signal: reason why a key had no effect, if no query window can show it."""
     result_expected = Signal()
-    """Signal: the result of a command line input will appear here."""
+    """Signal: the result of an input from the command line will appear in this view."""
     busy_closed = Signal(object)
-    """Signal: a window with a running query is about to close; `tabs.close_window` closes it."""
+    """Signal: the user closes a window with a running query. `tabs.close_window` closes it."""
     zoom_wanted = Signal()
     file_wanted = Signal(str)
-    """Signal for the window in front: "open" a script, "save" its text, or save "results"."""
+    """Signal: file operation of the front window. "open" a script, "save" its text, or save its "results"."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -104,7 +104,7 @@ class Console(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
-        """Show the run at another time: texts stay, results of a lost future go."""
+        """Show the run at another time. Keep the texts, but remove results that are later than this time."""
         self._world, self._drill = drill.world, drill
         self._batches = Batches(drill.journal)
         self.tabs.set_world(drill.world)
@@ -131,7 +131,7 @@ class Console(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        """Add new events."""
+        """Show the batches and PowerShell output that *events* report."""
         of_console = [event for event in events if event.kind in ("sql", "sql_done", "powershell")]
         self._apply_events(event for event in of_console if event.kind != "powershell")
         self._show_answers(event for event in of_console if event.kind == "powershell")
@@ -144,7 +144,7 @@ class Console(QWidget):
                 shells[event.server].show_answer(event)
 
     def _apply_events(self, events: Iterable[Event]) -> None:
-        """Show the last result of each window; earlier results are entries of the history."""
+        """Show the last result of each window, and add all batches to the history."""
         outcomes: dict[str, BatchOutcome] = {}
         running: dict[str, int] = {}
         for event in events:
@@ -175,21 +175,21 @@ class Console(QWidget):
 
     @property
     def current(self) -> QueryWindow | None:
-        """The query window in front."""
+        """Query window in front, or None."""
         return self.tabs.current
 
     def list_windows(self) -> list[QueryWindow]:
-        """Return the open windows."""
+        """Return the open query windows."""
         return self.tabs.list_windows()
 
     def list_drafts(self) -> dict[str, str]:
-        """Return the text of each window, which must not be lost."""
+        """Return window -> unsaved text."""
         return self.tabs.list_drafts()
 
     def begin_run(self, world: World, drafts: Mapping[str, str], closed: Sequence[ClosedWindow]) -> None:
-        """Begin another run with its windows and texts (*drafts*).
+        """Start another run with windows and texts from *drafts*.
 
-        *closed*: texts of the previous run, which can be reopened.
+        *closed*: texts of windows that were closed in the previous run and can be reopened.
         """
         self._world = world
         self.tabs.set_world(world)
@@ -197,7 +197,7 @@ class Console(QWidget):
         self.tabs.show_drafts(drafts, world.instances)
 
     def open_query(self, server: str | None, text: str = "") -> QueryWindow | None:
-        """Open another query window on the instance *server* with *text*; None for an unknown instance."""
+        """Open a new query window with *text* on the instance *server*. Return None for an unknown instance."""
         if server is None or self._world is None or server not in self._world.instances:
             return None
         return self.tabs.open_another(server, text)
@@ -212,7 +212,7 @@ class Console(QWidget):
             self._refresh_actions()
 
     def _get_shell(self, node: str) -> ShellWindow:
-        """Return the PowerShell window on *node*; a new one shows the earlier output."""
+        """Return the PowerShell window on *node*. Create it with the earlier output if necessary."""
         servers = {shell.server for shell in self.tabs.list_shells()}
         shell = self.tabs.get_shell(node)
         if node not in servers and self._drill is not None:
@@ -222,7 +222,7 @@ class Console(QWidget):
         return shell
 
     def open_any(self, server: str) -> None:
-        """Bring the query window on an instance to the front, or else the PowerShell window on a node."""
+        """Bring the query window on *server* to the front, or the PowerShell window of a plain node."""
         known_window = next((window for window in self.tabs.list_windows() if window.server == server), None)
         if known_window is not None:
             self._close_covering_history()
@@ -232,7 +232,7 @@ class Console(QWidget):
             self.open_shell(server)
 
     def prepare_window(self, line: str) -> None:
-        """Prepare the window in which the result of *line* appears, which was typed on the command line."""
+        """Prepare the window that will show the result of *line*, an input from the command line."""
         try:
             item = parse_line(line)
         except InputError:
@@ -258,7 +258,7 @@ class Console(QWidget):
         self.result_expected.emit()
 
     def clear_expected(self) -> None:
-        """Forget the expected line: a later refusal belongs to another line."""
+        """Forget the expected result, so that a later refusal is not attributed to its line."""
         self._sending = ""
 
     def _open_text(self, name: str, text: str) -> None:
@@ -286,7 +286,7 @@ class Console(QWidget):
     # --- execution of batches -----------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Execute the front window; if it is empty, show a message."""
+        """Execute the text of the front window. If the text is empty, show a message."""
         window = self.current
         if self.tabs.current_shell is not None:
             self.tabs.current_shell.send()
@@ -309,7 +309,7 @@ class Console(QWidget):
             self._send_batch(window, f"USE [{database.replace(']', ']]')}]")
 
     def parse(self) -> None:
-        """Check the syntax of the front window."""
+        """Check the syntax of the text in the front window."""
         window = self.current
         if window is not None and not window.busy and window.editor.chosen_text.strip():
             window.parse_in_turns(tsql.check_syntax_in_steps(window.editor.chosen_text))
@@ -325,7 +325,7 @@ class Console(QWidget):
             self.requested.emit(f"cancel {window.window_id}")
 
     def _run_text(self, name: str, text: str) -> None:
-        """Run *text* where it ran before, or in a new window if that is closed or busy."""
+        """Run *text* in the window *name*. If this window is closed or busy, open a new window."""
         self._close_covering_history()
         window = self.tabs.find_window(name)
         if window is None or window.busy:
@@ -347,9 +347,9 @@ class Console(QWidget):
 
     @Slot(str)
     def show_refusal(self, reason: str, window_id: str = "") -> None:
-        """Show that the last line, or the last line of a window, was refused.
+        """Show *reason* in the window whose line was refused: the window *window_id*, or the last sender.
 
-        The line may be a batch of this console.
+        Do nothing if the line does not come from this view.
         """
         verb, _, arguments = self._sending.partition(" ")
         if verb == "ps":
@@ -406,12 +406,15 @@ class Console(QWidget):
         yield ConsoleTool("close", tr("C&lose window"), "", self._close_current)
 
     def _ask_who(self) -> None:
-        """Run sp_who, as Ctrl+1 of Management Studio does. The text of the window stays; only its results change."""
+        """Run sp_who, as Ctrl+1 does in Management Studio.
+
+        The text of the window stays, only its results change.
+        """
         if self.current is not None and not self.current.busy:
             self._send_batch(self.current, "EXEC sp_who")
 
     def _ask_about(self) -> None:
-        """Run sp_help as Alt+F1 does, for the selection or for all objects."""
+        """Run sp_help, as Alt+F1 does in Management Studio, for the selection or for all objects."""
         if self.current is not None and not self.current.busy:
             name = " ".join(self.current.editor.get_selected_text().split()).replace("'", "''")
             self._send_batch(self.current, f"EXEC sp_help N'{name}'" if name else "EXEC sp_help")
@@ -441,7 +444,10 @@ class Console(QWidget):
             action.triggered.connect(lambda _=False, number=number: self.tabs.reopen(number))
 
     def _list_reconnect_servers(self) -> None:
-        """Show the servers to which the front window can reconnect; empty while a query runs in it."""
+        """Open a menu of servers to which the front window can reconnect.
+
+        Do nothing while a query runs in it.
+        """
         window = self.current
         if window is None or window.busy or self._world is None:
             return
@@ -491,12 +497,12 @@ class Console(QWidget):
         self._refresh_actions()
 
     def _close_covering_history(self) -> None:
-        """Close the history if it covers the query windows and one of them is requested."""
+        """Close the history if it covers the query windows."""
         if self.tabs.isHidden():
             self._toggle_history()
 
     def _share_width(self) -> None:
-        """Place the history next to the windows if both fit, else in their place."""
+        """Show the history next to the windows if there is space, otherwise in their place."""
         narrow = self.width() < HISTORY_BESIDE_UNITS * self.fontMetrics().height()
         self.tabs.setVisible(self.history.isHidden() or not narrow)
 
@@ -507,7 +513,7 @@ class Console(QWidget):
             self.tabs.close_shell(self.tabs.current_shell)
 
     def _close(self, window: QueryWindow) -> None:
-        """Close a window; its text can be reopened, but its query is canceled."""
+        """Close a window. If its query still runs, ask first. The text can be reopened."""
         if window.busy:
             self.busy_closed.emit(window)
         else:

@@ -1,4 +1,4 @@
-"""All executed batches with their outcome; each can be executed again."""
+"""History of executed batches with their outcomes, and snippets with placeholders."""
 
 import re
 from collections.abc import Callable
@@ -30,18 +30,18 @@ from engine.tables import read_table
 
 
 def get_first_line(batch: QueryBatch) -> str:
-    """Return the first nonempty line, with an ellipsis if more lines follow."""
+    """Return the first nonempty line. Append an ellipsis if more lines follow."""
     lines = [line.strip() for line in batch.text.splitlines() if line.strip()]
     return lines[0] + (" …" if len(lines) > 1 else "") if lines else ""
 
 
 def summarize_batch(batch: QueryBatch) -> str:
-    """Return the batch in one line."""
+    """Return the text of the batch in one line."""
     return batch.outcome.summary.partition("\n")[0] if batch.outcome else tr("running")
 
 
 def get_tone(batch: QueryBatch) -> str:
-    """Return the color of the batch's result."""
+    """Return the tone of the batch's result."""
     return "info" if batch.outcome is None else "bad" if batch.outcome.failed else "ok"
 
 
@@ -65,14 +65,14 @@ COLUMNS = (
 
 
 class QueryHistory(QWidget):
-    """List next to the query windows."""
+    """List of executed batches next to the query windows."""
 
     chosen = Signal(str, str)
-    """Signal (window, batch): show this text in the window."""
+    """Signal (window, batch text): show the text in the window."""
     rerun_wanted = Signal(str, str)
-    """Signal (window, batch): execute it again."""
+    """Signal (window, batch text): execute the text again."""
     closed = Signal()
-    """Signal: the list was closed."""
+    """Signal: the user wants to close the list."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -96,22 +96,21 @@ class QueryHistory(QWidget):
         self._refresh()
 
     def replace(self, batches: list[QueryBatch]) -> None:
-        """Show other batches."""
+        """Show *batches* instead of the current ones."""
         self.model.replace(batches)
 
     def append(self, batch: QueryBatch) -> None:
-        """Add a batch."""
+        """Add a batch to the list."""
         self.model.append([batch])
 
     def refresh(self) -> None:
-        """Update the row of a batch after it has ended."""
+        """Update all rows, after a batch has ended."""
         last_index = self.model.index(self.model.rowCount() - 1, len(COLUMNS) - 1)
         self.model.dataChanged.emit(self.model.index(0, 0), last_index)
 
     @override
     def event(self, event: QEvent) -> bool:
-        # Esc belongs to the list while it has the focus, even if a query runs that Esc would cancel
-        # elsewhere.
+        # While the list has the focus, Esc closes it. Elsewhere, Esc cancels a running query.
         if (
             event.type() == QEvent.Type.ShortcutOverride
             and isinstance(event, QKeyEvent)
@@ -148,11 +147,11 @@ class QueryHistory(QWidget):
 
 
 PLACE: Final = re.compile(r"<([^,<>\n]++),([^,<>\n]*+),([^<>\n]*+)>")
-"""Pattern of a placeholder `<database, sysname, Sales>`: name, type, value."""
+"""Pattern of a placeholder (name, type, value), such as `<database, sysname, Sales>`."""
 
 
 class TemplateParameter(Struct, frozen=True):
-    """Placeholder of a snippet: name, type, default."""
+    """Placeholder of a snippet: name, type and default value."""
 
     name: str
     type: str
@@ -167,11 +166,11 @@ SNIPPETS: Final = tuple(
     )
     for group in dict.fromkeys(row["group"] for row in _SNIPPETS)
 )
-"""Menu: (group, ((title, text), …))."""
+"""Snippet menu: groups with their (title, text) pairs."""
 
 
 def list_parameters(text: str) -> list[TemplateParameter]:
-    """Return the placeholders of a text, each name once, in order."""
+    """Return the placeholders of *text* in order, without duplicate names."""
     parameters: dict[str, TemplateParameter] = {}
     for name, kind, value in ([part.strip() for part in place_match] for place_match in PLACE.findall(text)):
         parameters.setdefault(name.lower(), TemplateParameter(name, kind, value))
@@ -179,13 +178,13 @@ def list_parameters(text: str) -> list[TemplateParameter]:
 
 
 def fill_placeholders(text: str, values: dict[str, str]) -> str:
-    """Return *text* with every placeholder replaced by its value in *values*, or by its own."""
+    """Return *text* with every placeholder replaced by its entry in *values*, or by its default value."""
     lower = {name.lower(): value for name, value in values.items()}
     return PLACE.sub(lambda match: lower.get(match[1].strip().lower(), match[3].strip()), text)
 
 
 def build_menu(insert: Callable[[str], None], parent: QWidget) -> QMenu:
-    """Return a menu of all snippets; *insert* gets the text of the chosen one."""
+    """Return a menu of all snippets. Selecting a snippet calls *insert* with its text."""
     context_menu = QMenu(parent)
     for group, entries in SNIPPETS:
         part = context_menu.addMenu(tr(group))
@@ -195,7 +194,7 @@ def build_menu(insert: Callable[[str], None], parent: QWidget) -> QMenu:
 
 
 class PlacesDialog(QDialog):
-    """Specify Values for Template Parameters."""
+    """Dialog like "Specify Values for Template Parameters" in Management Studio."""
 
     def __init__(self, parameters: list[TemplateParameter], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -210,5 +209,5 @@ class PlacesDialog(QDialog):
 
     @property
     def values(self) -> dict[str, str]:
-        """Return the value of each placeholder."""
+        """Name of each placeholder -> entered value."""
         return {name: field.text() for name, field in self.fields.items()}

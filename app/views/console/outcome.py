@@ -1,4 +1,4 @@
-"""Outcome of a batch: messages and result sets from the event of the engine."""
+"""Outcome of a batch: messages and result sets, built from the engine's event."""
 
 import re
 from collections import Counter
@@ -25,11 +25,11 @@ class Rowset(Struct, frozen=True):
     columns: tuple[str, ...]
     rows: tuple[tuple[object, ...], ...]
     after_messages: int = 0
-    """Number of messages before it."""
+    """Number of messages that precede this result set."""
 
 
 class BatchOutcome(Struct, frozen=True):
-    """Finished batch."""
+    """Outcome of a finished batch."""
 
     server: str
     window: str
@@ -43,22 +43,22 @@ class BatchOutcome(Struct, frozen=True):
 
     @property
     def failed(self) -> bool:
-        """Return whether the batch had an error."""
+        """True if the batch had an error."""
         return any(message.is_error for message in self.messages)
 
     @property
     def canceled(self) -> bool:
-        """Return whether the batch was canceled."""
+        """True if the batch was canceled."""
         return any(m.number == 0 and m.severity == CANCELED_SEVERITY for m in self.messages)
 
     @property
     def row_count(self) -> int:
-        """Rows of all result sets together."""
+        """Total number of rows in all result sets."""
         return sum(len(result.rows) for result in self.results) if self.counted is None else self.counted
 
     @property
     def summary(self) -> str:
-        """One line for the history: the first error, else the number of rows."""
+        """Line for the history: the first error, or the number of rows."""
         for message in self.messages:
             if message.is_error:
                 return f"Msg {message.number}: {message.text}" if message.number else message.text
@@ -70,7 +70,7 @@ class BatchOutcome(Struct, frozen=True):
 
 
 def summarize_outcome(outcome: BatchOutcome) -> BatchOutcome:
-    """Reduce *outcome* to the parts that a summary needs, without rows and printed text, for lists of many batches."""
+    """Return *outcome* without rows and printed text, which summaries in long lists do not need."""
     messages = outcome.messages[:1]
     messages += tuple(message for message in outcome.messages[1:] if message.is_error)[:1]
     if outcome.canceled:
@@ -81,7 +81,7 @@ def summarize_outcome(outcome: BatchOutcome) -> BatchOutcome:
 
 
 def from_event(event: Event, batch_end: SqlDoneData) -> BatchOutcome:
-    """Return the outcome of a batch that has ended."""
+    """Build the outcome of a batch from the event of its end."""
     return BatchOutcome(
         server=event.server or "",
         window=batch_end.window,
@@ -101,7 +101,7 @@ def from_event(event: Event, batch_end: SqlDoneData) -> BatchOutcome:
 
 
 def list_message_lines(outcome: BatchOutcome) -> Iterator[tuple[str, str | None, int | None]]:
-    """Yield (text, tone, line number) as in the Messages tab: a red heading and the text for an error."""
+    """Yield (text, tone, line number) for the Messages tab. An error has a red heading and its text."""
     for message in outcome.messages:
         if message.is_error and message.number:
             head = f"Msg {message.number}, Level {message.severity}, State {message.state}"
@@ -111,7 +111,7 @@ def list_message_lines(outcome: BatchOutcome) -> Iterator[tuple[str, str | None,
                 "bad",
                 message.above + message.line,
             )
-        # RAISERROR with severity 0 or 10 prints the text alone
+        # RAISERROR with severity 0 or 10 prints only the text
         elif message.number and 0 < message.severity < 10:
             head = f"Msg {message.number}, Level {message.severity}, State {message.state}"
             yield f"{message.text}\n{head}", None, None
@@ -120,16 +120,18 @@ def list_message_lines(outcome: BatchOutcome) -> Iterator[tuple[str, str | None,
 
 
 TEXT_CHARACTERS: Final = 256
-"""Maximum characters of a value in results to text. Default of Management Studio."""
+"""Maximum number of characters of a value in results to text. Default of Management Studio."""
 
 TEXT_CELLS: Final = 10_000
+"""Maximum number of values in results to text."""
 TEXT_MESSAGES: Final = 500
+"""Maximum number of messages in results to text."""
 TEXT_LINES: Final = 5_000
-"""Maximum number of values, messages and lines in results to text."""
+"""Maximum number of lines in results to text."""
 
 
 def as_text(outcome: BatchOutcome) -> str:
-    """Return messages and results in order, up to the amount that a person reads."""
+    """Return messages and results as text in order, up to the limits for results to text."""
     lines = [
         text[:TEXT_MESSAGE_CHARACTERS] for text, _, _ in islice(list_message_lines(outcome), TEXT_MESSAGES)
     ]
@@ -161,28 +163,28 @@ def as_text(outcome: BatchOutcome) -> str:
 
 
 TEXT_MESSAGE_CHARACTERS: Final = 4_000
-"""Maximum characters of a message in results to text: the limit of PRINT for Unicode."""
+"""Maximum number of characters of a message in results to text. Limit of PRINT for Unicode."""
 
 
 QUERY_WINDOW: Final = re.compile(r"[^#]+(#\d+)?")
-"""Pattern of a query window: SERVER_A or SERVER_A#2. Other views have their own connections (SERVER_A#monitor)."""
+"""Pattern of a query window's name: SERVER_A or SERVER_A#2. Other views use names such as SERVER_A#monitor."""
 
 
 class QueryBatch(Struct):
-    """Batch with its result once it has ended."""
+    """Executed batch, and its outcome after it has ended."""
 
     tick: int
     window: str
     text: str
     run: int
-    """Number given by the engine."""
+    """Batch number from the engine."""
     outcome: BatchOutcome | None = None
 
 
 class Batches:
-    """Batches of the trainee, separated from those of the scenario, which must stay hidden.
+    """Filter for the trainee's batches. Batches of the scenario must stay hidden.
 
-    The journal contains only inputs of the trainee, and each of its batches is matched with one event.
+    The journal contains only inputs of the trainee. Each of its batches is matched with one start event.
     """
 
     def __init__(self, journal: Sequence[Input] = ()) -> None:
@@ -192,7 +194,7 @@ class Batches:
         self._running: dict[str, QueryBatch] = {}
 
     def record_start(self, event: Event, batch_start: SqlData) -> QueryBatch | None:
-        """Return the batch that begins; None if it does not belong to the trainee."""
+        """Return the batch that begins, or None if it is not the trainee's."""
         for item in self._journal[self._read :]:
             if item.verb == "sql" and QUERY_WINDOW.fullmatch(item.args[0]):
                 self._awaited[item.args] += 1
@@ -205,7 +207,7 @@ class Batches:
         return batch
 
     def finish_batch(self, event: Event, batch_end: SqlDoneData) -> QueryBatch | None:
-        """Return the batch that ends, with its outcome; None if it does not belong to the trainee."""
+        """Return the batch that ends, with its outcome, or None if it is not the trainee's."""
         batch = self._running.get(batch_end.window)
         if batch is None or batch.run != batch_end.run:
             return None

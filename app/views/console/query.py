@@ -1,4 +1,4 @@
-"""Query window: the server's band, the editor, results, the status line."""
+"""Query window: the server's colored band, the editor, the results and the status line."""
 
 from __future__ import annotations
 
@@ -60,23 +60,23 @@ TONES: Final[tuple[tuple[_TokenType, str], ...]] = (
     (Token.Literal.Number, "number"),
     (Token.Comment, "comment"),
 )
-"""Kind of token -> theme token. The first match counts; all else is plain text."""
+"""Kind of token -> theme color. The first match applies. Other tokens have the normal text color."""
 
 
 def get_tone(kind: _TokenType, text: str) -> str | None:
-    """Return the theme token for a word of T-SQL."""
+    """Return the name of the theme color for a T-SQL token, or None for the normal text color."""
     if kind in Token.Name and text.upper() in MIRRORING_WORDS:
         return "keyword"
     return next((tone for family, tone in TONES if kind in family), None)
 
 
 def create_sql_highlighter(document: QTextDocument, colors: ThemeTokens) -> Highlighter:
-    """Return colors for T-SQL."""
+    """Create a highlighter that colors T-SQL in *document*."""
     before = ""
 
     def find_tone(kind: _TokenType, text: str) -> str | None:
         nonlocal before
-        # after a dot, as in sys.database_mirroring, the word is a name
+        # a word after a dot, as in sys.database_mirroring, is a name
         tone = get_tone(kind, text) if before != "." else None
         before = text
         return tone
@@ -89,7 +89,7 @@ _CHORD: Final = mark("(Ctrl+K) was pressed. Waiting for the second key: Ctrl+C c
 
 
 class SqlEditor(CodeEdit):
-    """Editor for one batch, or several separated by GO."""
+    """Editor for one batch or several batches separated by GO."""
 
     def __init__(self, complete: Complete, parent: QWidget | None = None) -> None:
         super().__init__(complete, create_sql_highlighter, parent)
@@ -108,12 +108,12 @@ class SqlEditor(CodeEdit):
 
     @property
     def chosen_text(self) -> str:
-        """Text that F5 runs: the selection, or all text."""
+        """Text that F5 runs: the selection, or the whole text without a selection."""
         return self.get_selected_text().strip() or self.toPlainText()
 
     @property
     def first_line(self) -> int:
-        """Line of the text in which `chosen_text` begins, counted from 1."""
+        """Line number at which `chosen_text` begins, counted from 1."""
         cursor = self.textCursor()
         if not self.get_selected_text().strip():
             return 1
@@ -122,7 +122,7 @@ class SqlEditor(CodeEdit):
         return self.document().findBlock(cursor.selectionStart()).blockNumber() + 1 + skipped
 
     def insert_snippet(self, text: str) -> None:
-        """Put *text* at the cursor, on a line of its own."""
+        """Insert *text* at the cursor, on a separate line."""
         cursor = self.textCursor()
         if cursor.block().text().strip() and not cursor.hasSelection():
             cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
@@ -135,7 +135,7 @@ class SqlEditor(CodeEdit):
 
     @override
     def event(self, event: QEvent) -> bool:
-        # Ctrl+K and the next key belong to the editor, whatever else the window uses them for.
+        # The editor handles Ctrl+K and the next key, even if they are also shortcuts of the window.
         is_own = isinstance(event, QKeyEvent) and (self._chord or self._is_chord_start(event))
         if is_own and event.type() == QEvent.Type.ShortcutOverride:
             event.accept()
@@ -195,16 +195,16 @@ class SqlEditor(CodeEdit):
 
 
 LEAST_PX: Final = 120
-"""Minimum width of the box when large text leaves little room. The list shows the full name."""
+"""Minimum width of the database list when large text leaves little space. The open list shows full names."""
 
 
 class DatabaseBox(QComboBox):
-    """Database of the connection; a new choice sends a request to the server."""
+    """List to select the database of the connection. A selection sends a request to the server."""
 
     wanted = Signal(str)
     """Signal: name of the selected database."""
     left = Signal()
-    """Signal: Escape or a choice returns the focus to the text."""
+    """Signal: Escape was pressed or a name was selected, so the editor should get the focus."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -218,7 +218,7 @@ class DatabaseBox(QComboBox):
         self.textActivated.connect(self._choose)
 
     def show_databases(self, names: Sequence[str], current: str) -> None:
-        """Show the *names*; select *current*, even if it no longer exists."""
+        """Offer *names* and select *current*, even if that database no longer exists."""
         listed = [*names, *([current] if current and current not in names else [])]
         if listed != self._names:
             self._names = listed
@@ -240,7 +240,7 @@ class DatabaseBox(QComboBox):
 
 
 def _format_product(version: int) -> str:
-    """Format a product version as Management Studio's status line does: 9.0, 10.0 …."""
+    """Format a product version as the status line of Management Studio does, for example 9.0 or 10.0."""
     major, minor, *_ = PRODUCT[version][0].split(".")
     return f"{major}.{int(minor)}"
 
@@ -265,7 +265,7 @@ PAUSED: Final = {
     "sent": mark("Sent. The clock is paused: start it (Pause key) to execute the query."),
     "running": mark("Executing… The clock is paused: start it (Pause key) to continue."),
 }
-"""State -> text while the clock is paused, where waiting would be useless."""
+"""State -> text while the clock is paused, because waiting for the result is useless then."""
 
 _LOG: Final = mark("Executing… The commit waits for log to be written, here or on the mirror (WRITELOG).")
 WAITS: Final = {
@@ -274,17 +274,17 @@ WAITS: Final = {
     "commit": _LOG,
     "log": _LOG,
 }
-"""Wait of a batch -> its text."""
+"""Kind of wait -> status text."""
 
 
 DEFAULT_DATABASE: Final = "master"
-"""Database of a new connection."""
+"""Default database of a new connection."""
 PARSED_A_TURN: Final = 8_000
-"""Work of one parsing step (engine/tsql/batches/work.py), about 8 ms."""
+"""Work limit of one parsing step in units of engine/tsql/batches/work.py, about 8 ms."""
 
 
 class ConnectionStatus(Struct, frozen=True):
-    """Contents of the status line for the connection of a window."""
+    """Contents of a window's status line: its connection and its wait."""
 
     server: str
     number: int
@@ -293,30 +293,30 @@ class ConnectionStatus(Struct, frozen=True):
     login: str = ""
     database: str = ""
     databases: tuple[str, ...] = ()
-    """Names in the list of databases."""
+    """Database names to offer in the list."""
     paused: bool = False
-    """True while time stands still."""
+    """True while the clock is paused."""
     wait: str = ""
-    """Reason why the batch waits, a key of `WAITS`; empty means it does not wait."""
+    """Kind of wait of the batch, a key of `WAITS`. Empty if the batch does not wait."""
     blockers: tuple[int, ...] = ()
-    """Session IDs that hold the lock for which the batch waits."""
+    """IDs of the sessions that hold the lock for which the batch waits."""
 
 
 def _drop_passing_fields(status: ConnectionStatus) -> ConnectionStatus:
-    """Return the status without the fields that change while a batch runs."""
+    """Return *status* without the fields that can change while a batch runs."""
     return replace(status, databases=(), paused=False, wait="", blockers=())
 
 
 SHARES: Final = (2, 3)
-"""Shares of the height for text and results. A grid needs a header and a scroll bar."""
+"""Height shares of editor and results. A grid needs space for a header and a scroll bar."""
 
 
 class QueryWindow(QWidget):
-    """Editor for batches on one server; *window* is its name in input lines (SERVER_A#2)."""
+    """Query window on one server. *window* is its name in input lines, for example SERVER_A#2."""
 
     text_changed = Signal()
     announced = Signal(str)
-    """Text of an announcement to a screen reader."""
+    """Signal: text that a screen reader should announce."""
     database_wanted = Signal(str)
     parsed = Signal()
     """Signal: parsing has ended."""
@@ -359,7 +359,7 @@ class QueryWindow(QWidget):
         self._state, self._facts = QLabel(), QLabel()
         self._state.setObjectName("state")
         self._facts.setObjectName("facts")
-        self._facts.setTextFormat(Qt.TextFormat.PlainText)  # the name of a database may contain HTML
+        self._facts.setTextFormat(Qt.TextFormat.PlainText)  # a database name may contain HTML
         self._lay_out()
         self.set_state("disconnected")
         theme.call_after_events(self, theme.SIZE, self._fit_facts)
@@ -368,7 +368,11 @@ class QueryWindow(QWidget):
         status = lay_row((self._state, 1), self._facts, margins=(6, 2, 6, 2))
         head = lay_row((self._band, 1), self.databases, margins=0, spacing=0)
         lay_column(head, (self._split, 1), status, parent=self, margins=0, spacing=0)
-        for shrinks in (self._state, self._facts, self._band):  # the most important text of each comes first
+        for shrinks in (
+            self._state,
+            self._facts,
+            self._band,
+        ):  # these texts begin with their most important part
             shrinks.setMinimumWidth(60)
         self._fit_fonts()
 
@@ -383,17 +387,17 @@ class QueryWindow(QWidget):
 
     @property
     def busy(self) -> bool:
-        """Return whether a batch runs."""
+        """True if a batch runs."""
         return self.state in ("sent", "running", "parsing")
 
     def show_sent(self) -> None:
-        """Show that the text was sent; the results still belong to the previous batch."""
+        """Show that the batch was sent. The visible results belong to the previous batch."""
         self._first_line = self.editor.first_line
         self.results.show_outcome(None)
         self.set_state("sent")
 
     def show_running(self, started_tick: int) -> None:
-        """Show that a batch has run since a tick."""
+        """Show that a batch has run since *started_tick*."""
         self.started_tick = started_tick
         self.set_state("running")
 
@@ -412,7 +416,7 @@ class QueryWindow(QWidget):
         self._announce(f"{tr(STATES[state][2])} {outcome.summary}".strip())
 
     def _announce(self, text: str) -> None:
-        """Announce the end of a batch, because the focus stays in the text."""
+        """Announce the end of a batch to a screen reader, because the focus stays in the editor."""
         if QAccessible.isActive():
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.editor, text))
         self.announced.emit(text)
@@ -423,14 +427,14 @@ class QueryWindow(QWidget):
         self.set_state("failed")
 
     def parse_in_turns(self, parsing: ResumableComputation[list[Message]]) -> None:
-        """Parse without running. A long text takes many event-loop turns."""
+        """Check the syntax without running the batch. A long text takes several turns of the event loop."""
         self._first_line = self.editor.first_line
         self._parsing = parsing
         self.set_state("parsing")
         self._parse_on()
 
     def stop_parsing(self) -> None:
-        """Stop the syntax check in the background."""
+        """Stop the running syntax check."""
         self._parsing = None
         self._turn.stop()
         self.set_state("cancelled")
@@ -447,7 +451,7 @@ class QueryWindow(QWidget):
         self.parsed.emit()
 
     def forget(self) -> None:
-        """Clear the results after a jump to another time: they may not have happened."""
+        """Clear the results after a jump to another time, at which the batch may not have run."""
         self.started_tick = None
         self._is_current = True
         self._parsing = None
@@ -456,9 +460,9 @@ class QueryWindow(QWidget):
         self.set_state("ready" if self._connection.login else "disconnected")
 
     def show_connection(self, connection: ConnectionStatus) -> None:
-        """Show the connection as the client knows it.
+        """Show the state of the connection that the client knows.
 
-        A broken idle connection seems open until its next use.
+        A broken idle connection looks open until its next use.
         """
         before = self._connection
         if not connection.login and not self._is_current:
@@ -477,7 +481,7 @@ class QueryWindow(QWidget):
             self.set_state("ready" if connection.login else "disconnected")
 
     def show_time(self, tick: int) -> None:
-        """Count the time in the status line while a batch waits."""
+        """Update the elapsed time in the status line while a batch runs."""
         if self.started_tick is not None:
             self._show_facts(formatting.format_hms((tick - self.started_tick) / TICKS_PER_S))
 
@@ -492,7 +496,7 @@ class QueryWindow(QWidget):
             self.editor.setFocus()
 
     def cycle_focus(self, step: int = 1) -> None:
-        """Handle F6: cycle through editor, results and messages; from anywhere else go to the editor."""
+        """Move the focus through editor, results and messages (F6). From any other widget, focus the editor."""
         indexes = [index for index in range(self.results.count()) if self.results.isTabVisible(index)]
         stops = [-1, *([] if self.results.isHidden() else indexes)]
         focus_index = self.results.currentIndex() if has_keys(self.results) else -1
@@ -505,19 +509,19 @@ class QueryWindow(QWidget):
             self.results.focus_page()
 
     def cycle_focus_back(self) -> None:
-        """Handle Shift+F6: cycle in the opposite order."""
+        """Move the focus in the opposite order (Shift+F6)."""
         self.cycle_focus(-1)
 
     # --- status line and band -----------------------------------------------------------------------------
 
     def set_state(self, state: str, facts: str = "") -> None:
-        """Show state and facts in the status line."""
+        """Set the state. Show its text on the left of the status line and *facts* on the right."""
         self.state = state
         self._show_status("")
         self._show_facts(facts)
 
     def _show_status(self, text: str) -> None:
-        """Show *text*, or the state if *text* is empty."""
+        """Show *text*, or the text of the state if *text* is empty."""
         sign, tone, words = STATES[self.state]
         if self._connection.paused and self.state in PAUSED:
             words = PAUSED[self.state]
@@ -540,19 +544,19 @@ class QueryWindow(QWidget):
         self._fit_facts()
 
     def _fit_facts(self) -> None:
-        """Show as many facts as fit next to the state. The last facts are the most important."""
+        """Show as many facts as fit next to the state text. The last facts are the most important."""
         room = self.width() - self._state.sizeHint().width() - 24
         parts = list(self._parts)
         while len(parts) > 1 and self._facts.fontMetrics().horizontalAdvance("   ".join(parts)) > room:
             parts.pop(1 if len(parts) > 2 else 0)
         text = "   ".join(parts)
         while text and self._facts.fontMetrics().horizontalAdvance(text) > room:
-            # if time and rows are too wide, keep the rows, otherwise nothing: the tooltip has all facts
+            # if time and rows do not fit, show only the rows, or nothing; the tooltip shows all facts
             text = text.partition("   ")[2]
         self._facts.setText(text)
 
     def _fit_fonts(self) -> None:
-        """Use a font smaller than the text: server, login, database, time and rows fit at 1366 pixels."""
+        """Use a smaller font, so that all facts fit into a window of 1366 pixels."""
         for label in (self._state, self._facts):
             label.setFont(theme.resize_font(self.font(), STATUS_SCALE))
 

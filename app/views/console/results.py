@@ -1,4 +1,4 @@
-"""Results and Messages of a batch: a grid per result set, red errors, or everything as text."""
+"""Results and messages of a batch: a grid per result set, red errors, or everything as text."""
 
 from typing import Final
 
@@ -22,28 +22,34 @@ from app.words import formatting
 from app.words.language import tr
 
 WIDTH_ROWS: Final = 200
+"""Maximum number of rows that determine initial column widths."""
 WIDTH_CELLS: Final = 2_000
-"""Maximum rows and cells that determine initial column widths; more would take long and rarely matter."""
+"""Maximum number of cells that determine initial column widths. More cells would take long and rarely matter."""
 WIDTH_CHARACTERS: Final = 60
 
 CELL_SHOWN: Final = 4_000
-"""Maximum displayed characters of a cell; painting a million takes seconds. Management Studio stops at 65,535."""
+"""Maximum number of displayed characters of a cell. Painting a million characters takes seconds. Management
+Studio stops at 65,535.
+"""
 
 GRIDS_SHOWN: Final = 100
 """Maximum number of grids, as in Management Studio."""
 
 MESSAGES_SHOWN: Final = 300_000
+"""Maximum number of characters of all messages."""
 LINES_SHOWN: Final = 10_000
-"""Maximum characters and lines of messages."""
+"""Maximum number of message lines."""
 
 GRIDS_A_TURN: Final = 8
+"""Maximum number of result sets to create in one turn of the event loop."""
 MESSAGES_A_TURN: Final = 15_000
+"""Maximum number of message characters to append in one turn of the event loop."""
 LINES_A_TURN: Final = 100
-"""Maximum result sets, characters and lines created in one slice."""
+"""Maximum number of message lines to append in one turn of the event loop."""
 
 
 def build_columns(result: Rowset) -> list[TableColumn]:
-    """Return the grid columns, wide enough for their contents, with NULL in a muted color."""
+    """Return the grid columns of a result set, wide enough for their contents. NULL has a muted color."""
     looked_at = result.rows[: min(WIDTH_ROWS, 1 + WIDTH_CELLS // max(1, len(result.columns)))]
 
     def build_column(index: int, title: str) -> TableColumn:
@@ -61,7 +67,7 @@ def build_columns(result: Rowset) -> list[TableColumn]:
 
 
 def _format_cell(value: object) -> str:
-    """Return a value as a grid shows it: not more of it than can be painted."""
+    """Format a value for a grid. Cut long text, because painting it takes too long."""
     if isinstance(value, str) and len(value) > CELL_SHOWN:
         return value[:CELL_SHOWN] + "…"
     return formatting.format_cell(value)
@@ -75,10 +81,10 @@ def _cut_tip(value: object) -> str:
 
 
 class QueryResults(QTabWidget):
-    """Tabs with the results and messages of a query window."""
+    """Tabs of a query window with the results and messages of its last batch."""
 
     line_chosen = Signal(int)
-    """Signal: line of the batch for a double-clicked error."""
+    """Signal: line of the batch that contains a double-clicked error."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -107,23 +113,26 @@ class QueryResults(QTabWidget):
 
     @property
     def outcome(self) -> BatchOutcome | None:
-        """Outcome that is shown."""
+        """Displayed outcome, or None."""
         return self._outcome
 
     @property
     def grids(self) -> list[TableView]:
-        """Grids, one for each result set."""
+        """Grids, one per result set."""
         widgets = (self._grids.widget(index) for index in range(self._grids.count()))
         return [grid for grid in widgets if isinstance(grid, TableView)]
 
     def _create_splitter(self) -> QSplitter:
-        """Return an empty replacement: removing a hundred grids one by one would lay all of them out each time."""
+        """Replace the splitter by an empty one.
+
+        Removing a hundred grids singly would repeat the layout each time.
+        """
         grids = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
         self._area.setWidget(grids)
         return grids
 
     def show_outcome(self, outcome: BatchOutcome | None) -> None:
-        """Show the results of a batch; None clears both pages. Focus inside the results stays inside."""
+        """Show the results of a batch. None clears both pages. A focus inside the results stays inside."""
         has_focus = has_keys(self)
         self._outcome = outcome
         if self._grids.count():
@@ -144,7 +153,7 @@ class QueryResults(QTabWidget):
             self.focus_page()
 
     def _make_grids(self) -> None:
-        """Create the next grids. The remaining grids follow after a turn of the event loop."""
+        """Create the next grids. Later turns of the event loop create the others."""
         current_grids, self._pending = self._pending[:GRIDS_A_TURN], self._pending[GRIDS_A_TURN:]
         for number, result in current_grids:
             grid = _build_grid(result, number)
@@ -155,7 +164,7 @@ class QueryResults(QTabWidget):
             self._turn.start(0)
 
     def _show_text(self) -> None:
-        """Show results as text, created on demand."""
+        """Update the results as text. The text is only created if that page is in use."""
         outcome = self._outcome if self._as_text else None
         if outcome is not self._text_of:
             self._text_of = outcome
@@ -178,7 +187,7 @@ class QueryResults(QTabWidget):
         else:
             grid = grids[0]
             if not grid.currentIndex().isValid():
-                # selected: Ctrl+C immediately has something to copy
+                # select a cell, so that Ctrl+C has something to copy
                 grid.setCurrentIndex(grid.table.index(0, 0))
             grid.setFocus()
 
@@ -199,11 +208,11 @@ class QueryResults(QTabWidget):
 
 
 Line = tuple[str, str | None, int | None]
-"""Text, tone, line of the batch."""
+"""Text, tone, and line number in the batch."""
 
 
 class _Messages(QPlainTextEdit):
-    """Messages; a double click or Enter on an error selects its line."""
+    """Messages tab. A double click or Enter on an error selects its line in the editor."""
 
     line_chosen = Signal(int)
 
@@ -229,7 +238,7 @@ class _Messages(QPlainTextEdit):
         self.moveCursor(QTextCursor.MoveOperation.Start)
 
     def _append_next_lines(self) -> None:
-        """Append more lines. The remaining lines follow in the next turn of the event loop."""
+        """Append the next lines. Later turns of the event loop append the others."""
         cursor = QTextCursor(self.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
         colors = theme.get_tokens(self.palette())
@@ -260,7 +269,7 @@ class _Messages(QPlainTextEdit):
             super().keyPressEvent(event)
 
     def _choose_line(self, block: QTextBlock) -> bool:
-        """Go to the line of an error; return False if the text is not an error."""
+        """Emit the line number of an error. Return False if the text is not an error."""
         is_match = block.userState() > 0
         if is_match:
             self.line_chosen.emit(block.userState())
@@ -275,7 +284,7 @@ class _Messages(QPlainTextEdit):
 
 
 def _limit_lines(lines: list[Line]) -> list[Line]:
-    """Return the lines that a person may read, and the number of omitted lines."""
+    """Return the lines up to the display limits, and a line with the number of omitted messages."""
     shown_lines: list[Line] = []
     characters = count = 0
     for number, (text, tone, line) in enumerate(lines):

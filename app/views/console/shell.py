@@ -1,4 +1,4 @@
-"""PowerShell prompt on a cluster node: a transcript and an input line."""
+"""PowerShell prompt on a cluster node, with a transcript and an input line."""
 
 from typing import Final
 
@@ -15,14 +15,14 @@ from engine.inputs import Input
 
 PROMPT: Final = "PS C:\\>"
 TRANSCRIPT_LINES_MAX: Final = 5_000
-"""Maximum lines of the transcript; the oldest are dropped."""
+"""Maximum number of lines of the transcript. The oldest lines are removed."""
 
 
 class ShellWindow(QWidget):
-    """Prompt of one node; every line becomes an input line `ps NODE …`."""
+    """PowerShell prompt of one node. Every typed line becomes an input line `ps NODE …`."""
 
     requested = Signal(str)
-    """Signal: an input line without its time."""
+    """Signal: input line without its time."""
 
     def __init__(self, node: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -54,12 +54,12 @@ class ShellWindow(QWidget):
         self.requested.emit(Input(0, "ps", (self.server, line)).line_without_time)
 
     def show_answer(self, event: Event) -> None:
-        """Append a command and its output."""
+        """Append a command and its output to the transcript."""
         if (line := get_data(event, PowerShellData)) is not None:
             self._append(f"{PROMPT} {line.command}", line.output, "bad" if line.refused else "")
 
     def show_refusal(self, line: str, reason: str) -> None:
-        """Append a line that could not be executed, and the reason."""
+        """Append a line that could not be executed, with the reason."""
         self._append(f"{PROMPT} {line}", reason, "bad")
 
     def clear(self) -> None:

@@ -1,4 +1,4 @@
-"""Tabs of the query windows, and their texts, which are never lost."""
+"""Tabs of the query windows. The texts of closed windows can be reopened."""
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Final
@@ -20,12 +20,13 @@ from engine.model import World
 from engine.overrides import override
 
 IN_BAR: Final = ("run", "cancel", "parse", "text", "snippets", "history", "zoom")
+"""Tools that have a button next to the tabs."""
 RARE: Final = ("text", "history", "snippets", "parse", "zoom")
-"""Actions that move behind an arrow if there is no room, least used first."""
+"""Tools whose buttons move into an overflow menu if space is short, least used first."""
 
 
 class ConsoleTool(Struct, frozen=True):
-    """Tool; its keys are in `app.widgets.keys` under `query.` and its name."""
+    """Tool of the console. Its shortcuts are in `app.widgets.keys` under `query.` plus its name."""
 
     name: str
     text: str
@@ -34,7 +35,7 @@ class ConsoleTool(Struct, frozen=True):
 
 
 def build_actions(owner: QWidget, acts: Iterable[ConsoleTool]) -> dict[str, QAction]:
-    """Return actions that work while the focus is anywhere inside *owner*."""
+    """Return an action by name for each tool. They work while the focus is anywhere inside *owner*."""
     actions = {}
     for act in acts:
         action = actions[act.name] = QAction(act.text, owner)
@@ -43,7 +44,7 @@ def build_actions(owner: QWidget, acts: Iterable[ConsoleTool]) -> dict[str, QAct
         action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         text = act.text.replace("&", "")
         action.setToolTip(f"{text} ({its_keys[0]})" if its_keys else text)
-        action.setProperty("drawing", act.icon)  # "icon" is a property of QAction itself
+        action.setProperty("drawing", act.icon)  # "icon" is already a property of QAction
         action.triggered.connect(lambda _=False, do=act.do: do())
         owner.addAction(action)
     actions["text"].setCheckable(True)
@@ -53,14 +54,14 @@ def build_actions(owner: QWidget, acts: Iterable[ConsoleTool]) -> dict[str, QAct
 
 
 def show_icons(actions: Mapping[str, QAction], palette: QPalette) -> None:
-    """Show icons in the colors of the current theme."""
+    """Set the icons of *actions* in the colors of the current theme."""
     for action in actions.values():
         if action.property("drawing"):
             action.setIcon(theme.load_icon(action.property("drawing"), theme.get_tokens(palette)))
 
 
 class ToolBar(QWidget):
-    """Buttons next to the tabs; rarely used ones move behind an arrow if space is short."""
+    """Buttons next to the tabs. Rarely used buttons move into an overflow menu if space is short."""
 
     def __init__(self, actions: Mapping[str, QAction], new_menu: QMenu) -> None:
         super().__init__()
@@ -85,7 +86,7 @@ class ToolBar(QWidget):
         self.more.hide()
 
     def fit(self, room: int) -> None:
-        """Shrink to at most *room* pixels if possible."""
+        """Shrink to at most *room* pixels, if possible."""
         height = self.fontMetrics().height()
         for button in self.buttons.values():
             button.setIconSize(QSize(height, height))
