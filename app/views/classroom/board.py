@@ -244,11 +244,7 @@ class ClassBoard(QDialog):
         layout.addLayout(build_flow_row(GAP_PX, class_buttons, (self.needy, self.order, self.nameless)))
         self.pages.addWidget(split)
         layout.addWidget(self.pages, 1)
-        for part in (
-            self.what,
-            self.who,
-            self.text,
-        ):  # these parts shrink, so that the window is not wider than the screen
+        for part in (self.what, self.who, self.text):  # may shrink, so that the window fits the screen
             part.setMinimumWidth(self.fontMetrics().averageCharWidth() * CHOICE_LETTERS)
         layout.addLayout(lay_row(self.what, self.who, (self.text, 1), self.send))
         layout.addLayout(build_label_row(GAP_PX, self.answer, self.report, self.end))
@@ -271,7 +267,7 @@ class ClassBoard(QDialog):
     ) -> None:
         """Show the drill, its author's notes, and a button for each input line of *events*.
 
-        *suggest* returns answers to a question, given the goals that the seat has met. *goal_texts*: name ->
+        *suggest* returns answers to a question, given the goals that the seat met. *goal_texts*: name ->
         text.
         """
         self._suggest, self._goal_texts = suggest, goal_texts
