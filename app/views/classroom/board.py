@@ -267,8 +267,7 @@ class ClassBoard(QDialog):
     ) -> None:
         """Show the drill, its author's notes, and a button for each input line of *events*.
 
-        *suggest* returns answers to a question, given the goals that the seat met. *goal_texts*: name ->
-        text.
+        *suggest* returns answers to a question, given the met goals. *goal_texts*: name of a goal -> text.
         """
         self._suggest, self._goal_texts = suggest, goal_texts
         self._title = title
