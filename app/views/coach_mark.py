@@ -172,9 +172,8 @@ class CoachMark(QFrame):
             candidates.append((compute_cost(best), best, size))
             if compute_cost(best)[0] == 0:
                 break
-        (_, best, size) = min(
-            candidates, key=lambda mark: mark[0][0]
-        )  # of equal costs, this is the largest size
+        # of equal costs, this is the largest size
+        (_, best, size) = min(candidates, key=lambda mark: mark[0][0])
         self._set_size(*size)
         self.move(best.topLeft())
         self._pointer.point_at(target_rect, best)

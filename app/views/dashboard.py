@@ -1,4 +1,4 @@
-"""Always On dashboard."""
+"""View that imitates the Always On dashboard of Management Studio."""
 
 from __future__ import annotations
 
@@ -25,10 +25,13 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 REFRESH_TICKS: Final = to_ticks(10.0)
-"""Maximum age of positions and queues while nothing else changes. Assumed; Management Studio refreshes every 30 s."""
+"""Refresh interval of log positions and queues while nothing else changes. Assumed. Management Studio
+refreshes
+every 30 s.
+"""
 
 HEAD_ROWS: Final = 2
-"""Height of a table's header and scroll bar, in rows."""
+"""Height of a table's header and scroll bar, in row heights."""
 
 _ISSUES = TableColumn(title=mark("Issues"), text=lambda row: format_issues(row.issues) or tr("Healthy"),
                  tone=lambda row: TONES[get_worst_issue(row.issues)], tip=lambda row: format_issues(row.issues),
@@ -40,7 +43,7 @@ def _format_number(value: float | None) -> str:
 
 
 def _build_column(title: str, name: str) -> TableColumn:
-    """Return a column of sys.dm_hadr_database_replica_states under its original name."""
+    """Return a column of sys.dm_hadr_database_replica_states. *name* is the column name of the view."""
 
     def format_text(row: DatabaseRow) -> str:
         value = row.positions.get(name)
@@ -105,7 +108,7 @@ DATABASES: Final = (
     _build_column("Recovery LSN", "recovery_lsn"),
     _build_column("Truncation LSN", "truncation_lsn"),
 )
-"""Documented columns, and those that Add/Remove Columns in Management Studio offers [DOC: Always On dashboard]."""
+"""Documented columns, and columns from Add/Remove Columns in Management Studio. [DOC: Always On dashboard]"""
 WHY: Final = (
     TableColumn(title=mark("Requirement for automatic failover"), text=lambda row: translated(row.name),
            tip=lambda row: translated(row.name), sample="every database was synchronized on the target …"),
@@ -120,7 +123,10 @@ WHY: Final = (
 
 
 class Dashboard(QWidget):
-    """Read-only dashboard with the knowledge of the chosen server: a secondary knows only its own replica."""
+    """Read-only dashboard of a group, as the selected server knows it.
+
+    A secondary knows only its own replica.
+    """
 
     requested = Signal(str)
 
@@ -160,7 +166,7 @@ class Dashboard(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
-        """Show another run, or another time of it."""
+        """Show another run, or another time of the same run."""
         self._truth, self._drawn_state, self._is_chosen = drill.terms.truth, (), False
         self.show_world(drill.world)
 
@@ -184,21 +190,21 @@ class Dashboard(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        """Ignore events: the world has all data."""
+        """Ignore *events*. The view reads the world instead."""
 
     def _choose(self) -> None:
         self._is_chosen = True
         self._draw()
 
     def show_group(self, server: str, group: str) -> None:
-        """Show the knowledge of *server* about *group*, if it has any."""
+        """Show the knowledge of *server* about the availability group *group*, if *server* has a replica."""
         self._is_chosen = True
         self.show_server(server)
         self.groups.setCurrentIndex(max(0, self.groups.findText(group)))
 
     @Slot(str)
     def show_server(self, server: str) -> None:
-        """Show the knowledge of *server*; a name without a replica changes nothing."""
+        """Show the knowledge of *server*. A name without a replica has no effect."""
         self._draw()
         index = self.servers.findText(server)
         if index >= 0:
@@ -213,7 +219,8 @@ class Dashboard(QWidget):
         _fill_box(self.servers, dashboard.list_servers(world))
         server = self.servers.currentText()
         groups = dashboard.find_groups(world, server) if server else {}
-        if not groups and not self._is_chosen:  # the first server that answers, until the user chooses one
+        # until the user selects a server, show the first one that answers
+        if not groups and not self._is_chosen:
             for index in range(self.servers.count()):
                 if server_groups := dashboard.find_groups(world, self.servers.itemText(index)):
                     server, groups = self.servers.itemText(index), server_groups
@@ -227,14 +234,14 @@ class Dashboard(QWidget):
         self.summary.setText(_format_summary(server, board))
         self.replicas.update(board.replicas if board is not None else ())
         self.databases.update(board.databases if board is not None else ())
-        # only for the true state: the table combines facts that no single server has
+        # the table combines facts that no single server has, so it needs the true state
         first = board.databases[0].name if board is not None and board.databases and self._truth else ""
         self.why.update(list_preconditions(world, first) if first else ())
         self.tables[-1].setVisible(self._truth)
         self._share_height()
 
     def _share_height(self) -> None:
-        """Give each row its height when the number of rows changes; otherwise keep the user's splitter position."""
+        """Share the height by rows when their number changes. Otherwise keep the user's splitter position."""
         rows = [table.model().rowCount() for table in self.tables]
         if rows != self._rows:
             self._rows = rows

@@ -1,4 +1,4 @@
-"""Check of this installation; each result appears as a line when the check finds it."""
+"""Dialog that checks this installation and shows each result as soon as it is available."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ from app.words.localization import localize
 
 
 class LogLine(Struct, frozen=True):
-    """Result of one check."""
+    """Row with the result of one check."""
 
     is_ok: bool
     """True if the check passed."""
@@ -37,7 +37,7 @@ COLUMNS: Final = (
 
 
 class Diagnostics(QDialog):
-    """Dialog that stays open next to the drill; the check runs in a separate process."""
+    """Dialog of the installation check, which runs in a separate process. A drill can continue meanwhile."""
 
     again_wanted = Signal()
     bundle_wanted = Signal()
@@ -67,17 +67,17 @@ class Diagnostics(QDialog):
         fit_on_screen(self, self.fontMetrics().averageCharWidth() * 130, self.fontMetrics().height() * 20)
 
     def begin(self) -> None:
-        """Begin a check without results."""
+        """Clear the list for a new check."""
         self.lines.table.replace(())
         self._message.setText(tr("Checking… This takes a few seconds."))
         self._check_button.setEnabled(False)
 
     def add(self, line: LogLine) -> None:
-        """Add the result of a check."""
+        """Add a result to the list."""
         self.lines.table.append([line])
 
     def end(self) -> None:
-        """Show the result of the check."""
+        """Show the summary after the check has ended."""
         rows = self.lines.table.rows
         failure_count = sum(not line.is_ok for line in rows)
         text = trn("{n} item needs attention.", "{n} items need attention.", failure_count).format(

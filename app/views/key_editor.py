@@ -127,9 +127,8 @@ class KeyEditor(QDialog):
         self.add_button.setToolTip(tr("Add these keys to the current ones"))
         bottom = QGridLayout()
         bottom.addWidget(self.name, 0, 0, 1, 5)
-        bottom.addWidget(
-            self.press, 1, 0, 1, 5
-        )  # on its own line: large text would leave no room for the keys
+        # on its own line: large text would leave no room for the keys
+        bottom.addWidget(self.press, 1, 0, 1, 5)
         buttons = (self.set_button, self.add_button, self.none_button, self.usual_button)
         for column, widget in enumerate(buttons, start=1):
             bottom.addWidget(widget, 2, column)

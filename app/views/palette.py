@@ -169,9 +169,8 @@ class Palette(QFrame):
 
     def _search(self, query: str) -> None:
         entries = [entry for entry in self._offered if entry.action.isVisible()]
-        entries.sort(
-            key=lambda entry: self._rank_by_recency(entry.action)
-        )  # equally good entries keep this order
+        # equally good entries keep this order
+        entries.sort(key=lambda entry: self._rank_by_recency(entry.action))
         if query.strip():
             palette_entries = [
                 PaletteEntry(entry.group, entry.action, frozenset(fuzzy_match.places))

@@ -103,9 +103,8 @@ class SqlClients(QDialog):
         self.setWindowTitle(tr("SQL clients"))
         self._string, self._databases = string, databases
         self.state = QLabel(wordWrap=True)
-        self.state.setMinimumHeight(
-            2 * self.state.fontMetrics().lineSpacing()
-        )  # one line or two: the layout must not move
+        # one line or two: the layout must not move
+        self.state.setMinimumHeight(2 * self.state.fontMetrics().lineSpacing())
         self.server, self.database, self.tool = QComboBox(), QComboBox(), QComboBox()
         self.tool.addItems(list(tools))
         self.text = QPlainTextEdit(readOnly=True, tabChangesFocus=True)

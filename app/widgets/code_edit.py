@@ -310,9 +310,8 @@ class CodeEdit(QPlainTextEdit):
         lines = LINES_BESIDE_BAR if height else LINES_MIN
         self.setMinimumHeight(height + lines * self.fontMetrics().height())
         margins = QMargins(width, 0, 0, height)
-        if (
-            self.viewportMargins() != margins
-        ):  # in a resizeEvent this would loop forever, because scroll bars come and go
+        # in a resizeEvent this would loop forever, because scroll bars come and go
+        if self.viewportMargins() != margins:
             self.setViewportMargins(margins)
         rect = self.contentsRect()
         self._margin.setGeometry(QRect(rect.left(), rect.top(), width, rect.height() - height))

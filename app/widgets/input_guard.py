@@ -52,9 +52,8 @@ class InputGuard(QObject):
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if (
-            type(event) not in _FROM_HANDS
-        ):  # every event of the program arrives here, and reading its type is slow
+        # every event of the program arrives here, and reading its type is slow
+        if type(event) not in _FROM_HANDS:
             return False
         kind = event.type()
         if kind not in _REFUSED or not isinstance(watched, QWidget):

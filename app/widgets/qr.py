@@ -44,9 +44,8 @@ class QrCode(QWidget):
         if not self.rows:
             return
         painter = QPainter(self)
-        pixels = min(self.width(), self.height()) // len(
-            self.rows
-        )  # whole pixels, so that all modules are equal
+        # whole pixels, so that all modules are equal
+        pixels = min(self.width(), self.height()) // len(self.rows)
         side_px = pixels * len(self.rows)
         left, top = (self.width() - side_px) / 2, (self.height() - side_px) / 2
         painter.fillRect(QRectF(left, top, side_px, side_px), LIGHT)

@@ -421,9 +421,8 @@ class TableView(QTableView):
     def _fit(self) -> None:
         """Fit row height and first column widths to the current font."""
         metrics = self.fontMetrics()
-        self.verticalHeader().setMinimumSectionSize(
-            1
-        )  # rows whose minimum was changed no longer follow the default
+        # rows whose minimum was changed no longer follow the default
+        self.verticalHeader().setMinimumSectionSize(1)
         two_lines = any(column.detail is not None for column in self.table.columns)
         height = metrics.height()
         self.verticalHeader().setDefaultSectionSize(2 * height + 18 if two_lines else height + 6)

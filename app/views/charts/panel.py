@@ -190,9 +190,8 @@ class ChartPanel:
         self._font = self._bold = QFont()
         self._ink = self._muted = self._ground = QColor()
         self._axis = ChartValueAxis(counter.unit)
-        self._axis.enableAutoSIPrefix(
-            False
-        )  # the prefix would appear only in the axis label, which is hidden
+        # the prefix would appear only in the axis label, which is hidden
+        self._axis.enableAutoSIPrefix(False)
         self.plot = pg.PlotItem(axisItems={"left": self._axis}, enableMenu=False)
         self.plot.setMouseEnabled(x=False, y=False)
         self.plot.hideButtons()

@@ -383,9 +383,8 @@ class ReplayPage(QWidget):
         if tick == self._tick:
             return
         self._tick = tick
-        with QSignalBlocker(
-            self.slider
-        ):  # the slider has whole seconds, so its signal would round the time down
+        # the slider has whole seconds, so its signal would round the time down
+        with QSignalBlocker(self.slider):
             self.slider.setValue(tick // TICKS_PER_S)
         self.time.setText(
             f"{formatting.format_run_time(self.t_s)} / {formatting.format_run_time(self.pair.end_tick / TICKS_PER_S)}"

@@ -89,9 +89,8 @@ class Lobby(QWidget):
         for control in (self.start, self.check, self.findings, self.late):
             column.addWidget(control)
         column.addWidget(self.copy_hint)
-        column.addWidget(
-            self.qr, 1
-        )  # the QR code is last, so that the buttons stay visible on a small screen
+        # the QR code is last, so that the buttons stay visible on a small screen
+        column.addWidget(self.qr, 1)
 
     def _ask_for_check(self) -> None:
         self.check.setEnabled(False)

@@ -387,7 +387,6 @@ class RosterTable(TableView):
             ordered = sorted(tiles, key=lambda tile: (*sort_key(tile), tile.seat))
         self.seats = [tile.seat for tile in ordered]
         self.table.update([replace(tile, name=name_of(tile)) for tile in ordered])
-        if (
-            seat is not None and seat != self.selected_seat
-        ):  # a row that is already selected must not scroll the list
+        # a row that is already selected must not scroll the list
+        if seat is not None and seat != self.selected_seat:
             self.selectRow(self.seats.index(seat))

@@ -123,27 +123,27 @@ class CloseButton(QToolButton):
 
 
 BAR_SHARE: Final = 0.45
-"""Minimum share of the width for the buttons, however many tabs there are."""
+"""Minimum width of the buttons as a share of the total width, independent of the number of tabs."""
 CLOSED_TEXTS_MAX: Final = 10
-"""Maximum number of restorable texts of closed windows."""
+"""Maximum number of texts of closed windows that can be reopened."""
 
 
 class ClosedWindow(Struct, frozen=True):
-    """Text of a closed window."""
+    """Server and text of a closed window."""
 
     server: str
     text: str
     drill: str = ""
-    """Title of its drill, if it belongs to another run."""
+    """Title of the drill, if the window belongs to another run."""
 
 
 def get_server(window: str) -> str:
-    """Return SERVER_A of SERVER_A#2."""
+    """Return the server of a window name, for example SERVER_A of SERVER_A#2."""
     return window.partition("#")[0]
 
 
 class QueryTabs(QTabWidget):
-    """Tab for each query window, with the window's name in input lines."""
+    """Tab bar of the query windows, titled with the window names of input lines, and of PowerShell windows."""
 
     opened = Signal(object)
     shell_opened = Signal(object)
@@ -152,9 +152,9 @@ class QueryTabs(QTabWidget):
     """Signal: the window is about to be removed."""
     drafts_changed = Signal()
     text_closed = Signal(str)
-    """Signal: name of a closed window with text, which `reopen(0)` restores."""
+    """Signal: name of a closed window that had text. `reopen(0)` restores it."""
     close_wanted = Signal(object)
-    """Signal: the close button of this window was clicked."""
+    """Signal: query window whose close button was clicked."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -174,13 +174,13 @@ class QueryTabs(QTabWidget):
 
     @property
     def current(self) -> QueryWindow | None:
-        """The query window in front."""
+        """Query window in front, or None."""
         front = self.currentWidget()
         return front if isinstance(front, QueryWindow) else None
 
     @property
     def current_shell(self) -> ShellWindow | None:
-        """The PowerShell window in front."""
+        """PowerShell window in front, or None."""
         front = self.currentWidget()
         return front if isinstance(front, ShellWindow) else None
 
@@ -195,7 +195,7 @@ class QueryTabs(QTabWidget):
         return [page for page in pages if isinstance(page, ShellWindow)]
 
     def get_shell(self, node: str) -> ShellWindow:
-        """Return the PowerShell window on *node*; open one if there is none."""
+        """Return the PowerShell window on *node*. Open it if necessary."""
         window = next((shell for shell in self.list_shells() if shell.server == node), None)
         if window is not None:
             return window
@@ -208,7 +208,7 @@ class QueryTabs(QTabWidget):
         return shell
 
     def close_shell(self, shell: ShellWindow) -> None:
-        """Close a PowerShell window; it holds no text that could be lost."""
+        """Close a PowerShell window, which contains no text that could be lost."""
         had_keys = has_keys(shell)
         self.removeTab(self.indexOf(shell))
         shell.deleteLater()
@@ -223,17 +223,20 @@ class QueryTabs(QTabWidget):
             self.current_shell.line.setFocus()
 
     def find_window(self, name: str) -> QueryWindow | None:
-        """Return the window with this name; None without one."""
+        """Return the query window *name*, or None if it is not open."""
         return next((window for window in self.list_windows() if window.window_id == name), None)
 
     def open_another(self, server: str, text: str = "") -> QueryWindow:
-        """Return one more window on *server*: its name is the first that is free."""
+        """Open another window on *server* with the first unused window name, and return it."""
         used = {window.window_id for window in self.list_windows()}
         numbers = (f"{server}#{number}" if number > 1 else server for number in range(1, len(used) + 2))
         return self.open(next(name for name in numbers if name not in used), text)
 
     def open(self, name: str, text: str, take_focus: bool = True) -> QueryWindow:
-        """Open a window *name* with *text*, in front and focused, and return it."""
+        """Open the window *name* with *text* in front and return it.
+
+        Focus its editor if *take_focus* is True.
+        """
         window = QueryWindow(name, lambda text, position: self._list_completions(name, text, position))
         window.editor.setPlainText(text)
         window.text_changed.connect(self.drafts_changed)
@@ -251,7 +254,7 @@ class QueryTabs(QTabWidget):
         return window
 
     def close_window(self, window: QueryWindow) -> None:
-        """Close a window; its text can be reopened. The new front window gets the focus."""
+        """Close a window and focus the new front window. The text can be reopened."""
         had_keys = has_keys(window)
         text = window.editor.toPlainText()
         self.closing.emit(window)
@@ -265,14 +268,14 @@ class QueryTabs(QTabWidget):
             self.text_closed.emit(window.window_id)
 
     def show_file_name(self, window: QueryWindow, file: str) -> None:
-        """Show in the tab the name of the file that was opened or saved."""
+        """Show the name of the opened or saved file in the tab."""
         self._files[window.window_id] = file
         self.setTabText(self.indexOf(window), f"{file} – {window.window_id}")
         window.editor.document().setModified(False)
         self._lay_out_again()
 
     def change_connection(self, window: QueryWindow, server: str) -> QueryWindow:
-        """Move *window* to *server* and return the new window, which has the same place and text.
+        """Replace *window* by a new window on *server* with the same tab position and text, and return it.
 
         The old connection is closed. Cursor and selection stay, so that the selected text can be executed on
         the new server.
@@ -291,7 +294,10 @@ class QueryTabs(QTabWidget):
         return new_window
 
     def list_targets(self, window: QueryWindow) -> list[str]:
-        """Return connection strings for *window*: its own server and each listener, to read or to write."""
+        """Return connection strings for the server of *window* and for each listener.
+
+        Each appears with and without read intent.
+        """
         world = self._world
         if world is None or not world.listeners:
             return []
@@ -308,21 +314,21 @@ class QueryTabs(QTabWidget):
         return strings
 
     def reopen(self, number: int) -> None:
-        """Reopen the closed window *number*, on the first server if this run lacks its server."""
+        """Reopen the closed window *number*. If this run does not have its server, use the first server."""
         window = self.closed.pop(number)
         servers = list(self._world.instances) if self._world is not None else []
         if servers:
             self.open_another(window.server if window.server in servers else servers[0], window.text)
 
     def store_closed(self, closed: Sequence[ClosedWindow]) -> None:
-        """Store these texts for reopening. Of equal texts only the last is stored."""
+        """Store the texts of closed windows for reopening. Of equal texts, keep only the newest."""
         other_windows = [
             window for window in self.closed if all(window.text != new_window.text for new_window in closed)
         ]
         self.closed = [*closed, *other_windows][:CLOSED_TEXTS_MAX]
 
     def show_neighbor(self, offset: int = 1) -> None:
-        """Show the next window, or with -1 the previous one."""
+        """Show the next tab, or the previous tab if *offset* is −1."""
         if self.count():
             self.setCurrentIndex((self.currentIndex() + offset) % self.count())
             self.focus_front()
@@ -335,11 +341,14 @@ class QueryTabs(QTabWidget):
     # --- texts --------------------------------------------------------------------------------------------
 
     def list_drafts(self) -> dict[str, str]:
-        """Return the text of each open window."""
+        """Return window name -> text of the open windows."""
         return {window.window_id: window.editor.toPlainText() for window in self.list_windows()}
 
     def show_drafts(self, drafts: Mapping[str, str], servers: Container[str]) -> None:
-        """Show only these windows with their texts, on servers of this run."""
+        """Replace all windows by windows with the texts of *drafts*.
+
+        Omit windows whose server is not in *servers*.
+        """
         for window in self.list_windows():
             self._remove(window)
         for shell in self.list_shells():
@@ -351,7 +360,7 @@ class QueryTabs(QTabWidget):
             self.setCurrentIndex(0)
 
     def keep_only(self, servers: Container[str]) -> None:
-        """Close the windows of servers that no longer exist; their texts can be reopened."""
+        """Close the windows of servers that are not in *servers*. Their texts can be reopened."""
         for window in [window for window in self.list_windows() if window.server not in servers]:
             if window.editor.toPlainText().strip():
                 self.store_closed([ClosedWindow(window.server, window.editor.toPlainText())])
@@ -363,22 +372,22 @@ class QueryTabs(QTabWidget):
     # --- state of the world -------------------------------------------------------------------------------
 
     def set_world(self, world: World) -> None:
-        """Give the windows the current world."""
+        """Set the current world, which completion and connections use."""
         self._world = world
 
     def show_waits(self, visible: bool) -> None:
-        """Set whether the windows show the wait of a batch. In an exam, only the views of the servers show it."""
+        """Set whether the windows show the wait of a batch. In an exam, only the server's own views show it."""
         self._tells_waits = visible
 
     def show_world(self, world: World) -> None:
-        """Show the connections, and the duration of waiting batches."""
+        """Update the connections and the elapsed time of waiting batches."""
         self._world = world
         for window in self.list_windows():
             window.show_connection(self._get_connection(window, world))
             window.show_time(world.tick)
 
     def show_running(self, running: bool) -> None:
-        """Set whether the clock runs. While it is paused, no wait ends."""
+        """Set whether the clock runs. While the clock is paused, no wait ends."""
         self._paused = not running
         if self._world is not None:
             self.show_world(self._world)
@@ -407,7 +416,7 @@ class QueryTabs(QTabWidget):
     # --- appearance ---------------------------------------------------------------------------------------
 
     def refresh(self, window: QueryWindow) -> None:
-        """Update the tab's icon: the server's color, or a running query."""
+        """Update the tab's icon: the server's color, or the sign of a running query."""
         self.setTabIcon(self.indexOf(window), self.build_icon(window))
 
     def build_icon(self, window: QueryWindow) -> QIcon:
@@ -417,7 +426,7 @@ class QueryTabs(QTabWidget):
         return self.build_square(window.server)
 
     def build_square(self, server: str) -> QIcon:
-        """Return a square in the server's color."""
+        """Return an icon with a square in the server's color."""
         mark = QPixmap(12, 12)
         mark.fill(self.get_color(server, self.palette()))
         return QIcon(mark)
@@ -448,5 +457,5 @@ class QueryTabs(QTabWidget):
         self._lay_out_again()
 
     def _lay_out_again(self) -> None:
-        """Lay out the bar in the space next to the tabs; Qt does so only when the size changes."""
+        """Lay out the button bar in the space next to the tabs. Qt does this only when the size changes."""
         self.resizeEvent(QResizeEvent(self.size(), self.size()))

@@ -1,4 +1,4 @@
-"""Page after a run."""
+"""Debrief: the page after a run."""
 
 from app.views.debrief.failovers import list_phases
 from app.views.debrief.page import Debrief

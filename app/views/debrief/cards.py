@@ -1,4 +1,4 @@
-"""First screen of the debrief: score and figures on the left, the biggest mistake on the right."""
+"""Cards at the top of the debrief: score and figures on the left, the biggest mistake on the right."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -31,7 +31,7 @@ FIGURES_LINES: Final = 18
 
 
 def build_score_card(summary: SummaryModel, narrow: bool) -> QFrame:
-    """Return the left card. *narrow*: it takes the full width, and its text wraps."""
+    """Return the left card. If *narrow*, it has the full width and its text wraps."""
     card = QFrame()
     card.setProperty("card", "true")
     if not narrow:
@@ -89,7 +89,10 @@ def _build_figures(figures: Sequence[SummaryFigure], narrow: bool) -> QWidget:
 
 
 class VerdictCard(QFrame):
-    """Right card. The page owns its buttons, so that they keep the focus when the text changes."""
+    """Right card with the biggest mistake.
+
+    The page owns its buttons, which keep the focus when the text changes.
+    """
 
     def __init__(self, buttons: Sequence[QPushButton], learn: QPushButton) -> None:
         super().__init__()
@@ -111,9 +114,9 @@ class VerdictCard(QFrame):
         column.addLayout(self._row)
 
     def show_verdict(self, verdict: VerdictModel | None, model: DebriefModel) -> None:
-        """Show *verdict* in place of the former text.
+        """Replace the text by *verdict*.
 
-        None: the verdict is not known yet, or cannot be determined.
+        None means that the verdict is not known yet or cannot be determined.
         """
         while (item := self._text.takeAt(0)) is not None:
             widget = item.widget()
@@ -127,12 +130,12 @@ class VerdictCard(QFrame):
         self.style().polish(self)
 
     def show_primary(self, primary: QPushButton) -> None:
-        """Move the primary button to the end."""
+        """Move the primary button to the end of the row."""
         self._row.removeWidget(primary)
         self._row.addWidget(primary, 0, Qt.AlignmentFlag.AlignRight)
 
     def fit(self, width: int) -> None:
-        """Stack the buttons if *width* is too small."""
+        """Stack the buttons if *width* is too small for a row."""
         room = width - 2 * SIDE_PX - BORDER_PX
         buttons = [button for button in self._buttons if not button.isHidden()]
         for widget in buttons:

@@ -1,4 +1,4 @@
-"""Failovers in the debrief: phases to scale, and the published time for the same conditions."""
+"""Failovers in the debrief: phases drawn to scale, and the published time for the same conditions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -18,7 +18,7 @@ from engine.drill.judging.shapes import Row
 
 DETECTION: Final = mark("detection")
 ORDERED: Final = mark("until the command")
-"""Phase before a requested failover."""
+"""Name of the phase before the command of a requested failover."""
 
 PHASES: Final = (
     ("failed", "detected", DETECTION, None),
@@ -27,17 +27,17 @@ PHASES: Final = (
     ("decided", "online", mark("role change"), 0),
     ("online", "undo_done", mark("undo"), 3),
 )
-"""Phases of a failover: from step, to step, name, color of a series (None means idle), as in the timing panel.
+"""Phases of a failover as in the timing panel: first step, last step, name, color index (None means idle).
 
 Undo runs while clients already work again.
 """
 
 INSTANCE_PHASES: Final = (PHASES[0], ("detected", "online", mark("start and recovery on the new node"), 0))
-"""Phases of a failover cluster instance, where redo is part of the recovery."""
+"""Phases of a failover cluster instance. Its recovery includes redo."""
 
 
 class FailoverPanel(QWidget):
-    """Failover with its phases to scale, its time, and the published time or the reason for its absence."""
+    """Panel of a failover: its phases, its time, and the published time or the reason why there is none."""
 
     def __init__(self, failover: Row, unlike: str = "", estimate: Estimate | None = None) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class FailoverPanel(QWidget):
 
 
 def format_recovery_time(estimate: Estimate, failover: Row) -> str:
-    """Format the measured time and Tfailover by the published formula.
+    """Format the measured failover time, and the time Tfailover of the published formula.
 
     The formula uses the state just before the failover.
     """
@@ -86,7 +86,7 @@ def format_recovery_time(estimate: Estimate, failover: Row) -> str:
 
 
 def format_data_loss(estimate: Estimate, failover: Row) -> str:
-    """Format Tdata_loss by the published formula, and the measured loss."""
+    """Format the measured data loss, and Tdata_loss of the published formula."""
     loss = (
         formatting.NOTHING
         if estimate.data_loss_s is None
@@ -105,7 +105,7 @@ def format_data_loss(estimate: Estimate, failover: Row) -> str:
 
 
 def build_attempt(row: Row) -> QWidget:
-    """Return a failover that began and was not completed, and why."""
+    """Build a label for a failover that was started but not completed, with the reason."""
     text = tr("{at}  {database}: {kind} failover {from_server} → {to_server}. {why}.")
     reason = said_of(row["why"])
     time = formatting.format_run_time(row["detected_t_s"])
@@ -119,13 +119,13 @@ def build_attempt(row: Row) -> QWidget:
 
 
 def describe_missing_parts(parts: Sequence[Mapping[str, str]]) -> str:
-    """Return a sentence about parts that an internal error has removed from the report."""
+    """Describe the parts of the report that an internal error has removed."""
     text = tr("An internal error of this program: these parts of the report are missing: {parts}.")
     return text.format(parts=", ".join(f"{row['part']} ({row['error']})" for row in parts))
 
 
 def list_phases(failover: Row) -> list[tuple[str, float]]:
-    """Return (name, seconds) of the phases that are known."""
+    """Return name and seconds of each phase with known start and end."""
     phases = []
     for start, end, name, _ in INSTANCE_PHASES if failover.get("technology") == "fci" else PHASES:
         from_s, to_s = failover.get(f"{start}_t_s"), failover.get(f"{end}_t_s")
@@ -136,7 +136,7 @@ def list_phases(failover: Row) -> list[tuple[str, float]]:
 
 
 def format_verdict(failover: Row, unlike: str = "") -> str:
-    """Return the time of a failover next to the published one.
+    """Format the time of a failover and compare it with the published time.
 
     *unlike*: reason why they are not comparable.
     """
@@ -167,7 +167,7 @@ def format_verdict(failover: Row, unlike: str = "") -> str:
 
 
 class _PhaseBar(QWidget):
-    """Phases side by side to scale, and below them the time of this run and the published one."""
+    """Bar with the phases drawn to scale. Below it are the time of this run and the published time."""
 
     def __init__(self, failover: Row) -> None:
         super().__init__()
@@ -181,7 +181,7 @@ class _PhaseBar(QWidget):
         return QSize(300, round(self.fontMetrics().height() * (3.1 + 1.6 * len(self._list_spans()))))
 
     def _list_spans(self) -> list[tuple[str, float]]:
-        """Return the spans below the bar: text and seconds, both from the detection on."""
+        """Return text and seconds of the times below the bar, which begin at the detection."""
         if self._took is None:
             return []
         rows = [(tr("this run {time}").format(time=formatting.format_seconds(self._took)), self._took)]

@@ -1,4 +1,4 @@
-"""Mistakes that cost points: time, cause, a better action, and a retry from there."""
+"""Mistakes that cost points, with time, cause, a better action, and a retry button."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -19,11 +19,11 @@ from engine.drill.judging.mistakes import Mistake
 from engine.model import Tick
 
 Retry = Callable[[float, str], None]
-"""Callback of a retry: the moment in seconds, and the notice to show there."""
+"""Callback of a retry: its start time in seconds, and the notice to show then."""
 
 
 def build_retry_button(begin: Tick, due_tick: Tick, action: str, retry: Retry) -> QPushButton:
-    """Build a button for a retry from *begin* on, early enough to do *action* by *due_tick*."""
+    """Build a button for a retry from *begin*, early enough to do *action* by *due_tick*."""
     remaining_time = formatting.format_seconds((due_tick - begin) / TICKS_PER_S, 0)
     text, notice = tr("Retry from {moment}"), ""
     if due_tick > begin:
@@ -38,7 +38,7 @@ def build_retry_button(begin: Tick, due_tick: Tick, action: str, retry: Retry) -
 
 
 def build_buttons(*row: QPushButton) -> FlowLayout:
-    """Return small buttons, side by side."""
+    """Return a row of small buttons that wraps."""
     layout = FlowLayout(8)
     layout.setContentsMargins(0, 4, 0, 0)
     for button in row:
@@ -48,19 +48,20 @@ def build_buttons(*row: QPushButton) -> FlowLayout:
 
 
 MISTAKES_SHOWN_MAX: Final = 8
-"""Maximum listed mistakes, the costliest first; the score has all."""
+"""Maximum number of listed mistakes. The costliest are listed, and the score contains all."""
 
 CAUSE_LENGTH_MAX: Final = 220
-"""Maximum characters of a mistake's cause; the commands below show all of it."""
+"""Maximum number of characters of a mistake's cause. The list of commands shows the full text."""
 
 
 def build_mistakes(
     mistake_list: Sequence[Mistake], can_retry: bool, retry: Retry, watch: Callable[[float], None]
 ) -> list[QWidget]:
-    """Return the costliest mistakes, the biggest difference first.
+    """Return widgets for the mistakes, costliest first.
 
-    *watch* receives seconds. A blunder is determined by comparison with the best possible result, not by
-    points.
+    *watch* receives a time in seconds. A blunder is found by comparison with the best reachable result, not
+    by
+    lost points.
     """
     worst = sorted(mistake_list, key=_rank_mistake, reverse=True)[:MISTAKES_SHOWN_MAX]
     rows = build_marked_rows(
@@ -78,14 +79,14 @@ def build_mistakes(
 
 
 def _rank_mistake(mistake: Mistake) -> tuple[float, float]:
-    """Return the points that the run would have gained (0 if unknown) and the points that the rules deducted."""
+    """Return the sort key of a mistake: points gained without it (0 if unknown), and deducted points."""
     return (mistake.without.points if mistake.without is not None else 0.0, mistake.points)
 
 
 def format_counterfactual(action: ActionImpact) -> str:
     """Return the result that the run would have without an action, next to its real result.
 
-    Return an empty text if that score is not higher: then the action was not the mistake.
+    Return an empty string if the score would not be higher, because the action was not a mistake then.
     """
     if action.points <= 0.0:
         return ""

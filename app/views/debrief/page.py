@@ -1,4 +1,4 @@
-"""Page after a run: one screen with score, mistake and next step, and tabs with everything else."""
+"""Debrief page: score, biggest mistake and next step at the top, and tabs with the details."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -36,15 +36,15 @@ from engine.overrides import override
 from engine.verbs.lines import parse_script
 
 NARROW_UNITS: Final = 46
-"""Width in line heights below which columns are stacked."""
+"""Width in line heights below which the cards are stacked."""
 MARGIN_PX: Final = 22
 """Left and right margin of the page."""
 GAP_PX: Final = 10
 """Gap between the two cards."""
 TABS_LINES: Final = 17
-"""Minimum height of the tabs in line heights; below it the page scrolls."""
+"""Minimum height of the tabs in line heights. If there is less space, the page scrolls."""
 NEAR_S: Final = 0.005
-"""Half a tick: distance within which two times count as the same."""
+"""Tolerance within which two times count as equal: half a tick."""
 
 TABS: Final = (
     mark("Score still possible"),
@@ -63,26 +63,26 @@ ANALYZED: Final = (SCORE, TIMELINE)
 
 
 class Debrief(QScrollArea):
-    """Screen about a finished run, from a `DebriefModel` that grows during the analysis."""
+    """Page about a finished run. Its `DebriefModel` gets more results during the analysis."""
 
     retry_wanted = Signal(float, str)
-    """Signal: moment of a retry in seconds (0: the start), and the notice for it."""
+    """Signal: start time of a retry in seconds (0 means the start of the run), and the notice to show then."""
     next_wanted = Signal()
     learn_wanted = Signal()
     fresh_wanted = Signal()
-    """Signal: retry with another seed."""
+    """Signal: the user wants to retry with another seed."""
     solution_wanted = Signal()
     watch_wanted = Signal(float)
-    """Signal: moment of the run to watch, in seconds."""
+    """Signal: time of the run to watch, in seconds."""
     account_wanted = Signal()
-    """Signal: request for a longer search for better continuations."""
+    """Signal: the user wants a longer search for better continuations."""
     best_wanted = Signal(object)
-    """Signal: a `Best` to watch."""
+    """Signal: a `Best` (best continuation) to watch."""
     branches_wanted = Signal()
     export_wanted = Signal(str)
     """Signal: kind of file, a key of `EXPORTS`."""
     reflected = Signal(object)
-    """Signal: a `Reflection` before the points are shown; None means skipped."""
+    """Signal: the user's `Reflection`, entered before the points are shown. None means skipped."""
     reflect_first = Signal(bool)
     left = Signal()
     history_wanted = Signal()
@@ -114,18 +114,19 @@ class Debrief(QScrollArea):
     # --- display --------------------------------------------------------------------------------------------
 
     def show_run(self, model: DebriefModel, asks: bool = False, asks_first: bool = False) -> None:
-        """Show a run. With *asks* the person is asked for a reflection first, and nothing else is shown."""
+        """Show a run. If *asks*, first show only a form for the user's reflection."""
         self._asks, self._asks_first = asks, asks_first
         self._model, self._moment_s, self._share = model, None, 0.0
         self._journal, _ = parse_script("\n".join(model.report["inputs"]))
         scored = bool(model.report["score"]["scored"])
-        curve = scored and not model.build_summary().passed_well  # the curve of a good run is flat
+        # the curve of a good run is flat and has no information
+        curve = scored and not model.build_summary().passed_well
         self._tab = POINTS if model.reflection is not None else SCORE if curve else TIMELINE
         self._build()
         self.verticalScrollBar().setValue(0)
 
     def update_run(self, model: DebriefModel) -> None:
-        """Show new results of the analysis; tabs, scroll bars and focus are unchanged."""
+        """Show new results of the analysis without changing tab, scroll position or focus."""
         before, self._model = self._model, model
         if before is None or self._asks:
             return
@@ -139,12 +140,12 @@ class Debrief(QScrollArea):
         self._show_state()
 
     def show_progress(self, share: float) -> None:
-        """Show how much of the analysis is done, 0 to 1."""
+        """Show the completed share of the analysis, from 0 to 1."""
         self._share = share
         self._show_state()
 
     def take_focus(self) -> None:
-        """Focus the reflection form, or the primary button."""
+        """Focus the reflection form or the primary button."""
         if self._form is not None:
             self._form.setFocus()
         elif self._primary.isEnabled():
@@ -154,7 +155,7 @@ class Debrief(QScrollArea):
 
     @property
     def model(self) -> DebriefModel | None:
-        """Return the run that is shown."""
+        """Shown run, or None."""
         return self._model
 
     # --- building -------------------------------------------------------------------------------------------
@@ -175,14 +176,14 @@ class Debrief(QScrollArea):
             self._fill_page(column, self._model)
         before = self.takeWidget()
         if before is not None:
-            before.deleteLater()  # deferred: a change of font may be passing through these widgets
+            before.deleteLater()  # deleted later, because Qt may be sending a font change to these widgets
         self.setWidget(widget)
         if self._model is not None and not self._asks:
             self._show_verdict()
             self._show_state()
 
     def _make_buttons(self, parent: QWidget) -> None:
-        """Create the buttons with a parent: without one they would be deleted while fonts change."""
+        """Create the buttons as children of *parent*. Without a parent, font changes would delete them."""
         self._retry = _build_button("", self._retry_mistake, parent)
         self._next_button = _build_button("", self.next_wanted.emit, parent)
         self._learn = _build_button("", self.learn_wanted.emit, parent, "L")
@@ -229,7 +230,7 @@ class Debrief(QScrollArea):
         return head
 
     def _build_menu(self, parent: QWidget, model: DebriefModel) -> QMenu:
-        """Return the menu with less frequent actions."""
+        """Return the menu with less frequently used actions."""
         menu = QMenu(parent)
         reviewed, scored = model.scenario is not None, bool(model.report["score"]["scored"])
         for text, do, offered in (
@@ -282,7 +283,10 @@ class Debrief(QScrollArea):
         self._retry.setVisible(model.can_retry)
 
     def _choose_primary(self, button: KeyButton) -> None:
-        """Give one button the accent color and Enter, and the focus unless the person has moved it."""
+        """Give *button* the accent color and the key Enter.
+
+        Focus it unless the user moved the focus elsewhere.
+        """
         self._primary = button
         for focusable in (self._retry, self._next_button):
             focusable.setProperty("primary", "true" if focusable is button else "false")
@@ -330,7 +334,7 @@ class Debrief(QScrollArea):
             self._show_tab(tab)
 
     def _renew_tab(self, tab: int) -> None:
-        """Renew a tab that was opened; others are made when they are opened."""
+        """Rebuild a tab that was opened before. Other tabs are built when they are opened."""
         if tab in self._filled:
             self._show_tab(tab)
 
@@ -385,7 +389,7 @@ class Debrief(QScrollArea):
     # --- moments --------------------------------------------------------------------------------------------
 
     def _choose_moment(self, t_s: float) -> None:
-        """Offer a retry from *t_s*."""
+        """Offer a retry that prepares for the time *t_s*."""
         self._moment_s = t_s
         if self._model is None or not self._model.can_retry:
             return
@@ -403,14 +407,14 @@ class Debrief(QScrollArea):
         self.ensureWidgetVisible(self._retry_here)
 
     def _compute_begin_s(self) -> float:
-        """Return the start of the retry for the selected moment: early enough to look before the event."""
+        """Return the start time of the retry. If an event is selected, start early enough to prepare for it."""
         at_s = self._moment_s or 0.0
         if not any(abs(at_s - event_s) < NEAR_S for event_s in self._list_marked_s()):
             return at_s
         return counterfactual.find_retry_tick(round(at_s * TICKS_PER_S), None, self._journal) / TICKS_PER_S
 
     def _list_marked_s(self) -> list[float]:
-        """Return the times of the marked events and of the inputs, in seconds."""
+        """Return the times of all markers, score items and moves, in seconds."""
         model = self._model
         if model is None:
             return []
@@ -422,11 +426,11 @@ class Debrief(QScrollArea):
     # --- events ---------------------------------------------------------------------------------------------
 
     def _is_narrow(self) -> bool:
-        """Return True if columns do not fit side by side."""
+        """Return True if the page is too narrow for two columns."""
         return self.width() < NARROW_UNITS * self.fontMetrics().height()
 
     def _fit_buttons(self) -> None:
-        """Give the buttons the width that the page leaves next to the figures."""
+        """Fit the buttons into the width next to the figures."""
         if self._model is None or self._asks:
             return
         room = self.viewport().width() - 2 * MARGIN_PX
@@ -443,7 +447,7 @@ class Debrief(QScrollArea):
         self._fit_buttons()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Handle single keys that no widget has handled; a focused button handles Enter itself."""
+        """Handle single keys that no widget has handled. A focused button handles Enter itself."""
         key, is_unmodified = event.key(), not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if self._form is not None or not is_unmodified or not self._handle_key(Qt.Key(key)):
             super().keyPressEvent(event)
@@ -469,7 +473,7 @@ class Debrief(QScrollArea):
 
 
 class _Tabs(QTabWidget):
-    """Tabs that request only their minimum height and fill the space below the cards."""
+    """Tab widget that requests only a minimum height and fills the space below the cards."""
 
     def sizeHint(self) -> QSize:
         return QSize(super().sizeHint().width(), self.minimumHeight())

@@ -1,4 +1,4 @@
-"""Comparison of the run with the best possible: reachable points at each moment, cost of each action and wait."""
+"""Regret analysis in the debrief: best reachable score over time, and the cost of each action and wait."""
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Final
@@ -53,26 +53,26 @@ from engine.overrides import override
 LINES_MAX: Final = 24
 """Maximum height of the curve in line heights."""
 LABELS_MAX: Final = 4
-"""Maximum number of falls with a label."""
+"""Maximum number of drops of the curve with a label."""
 DOT_PX: Final = 4.5
 TIMES_PX: Final = 5.0
-"""Gap between the curve and the times below it."""
+"""Gap between the curve and the time labels below it."""
 SAMPLE_PX: Final = 26.0
-"""Length of line and dot in the legend."""
+"""Length of a line or dot in the legend."""
 
 
 Refused = Container[tuple[Tick, str]]
-"""Time and line of each command that a server refused."""
+"""Time and line of each command that a server rejected."""
 
 
 class ValueCurve(QWidget):
-    """Best reachable total over the time of the run, on the scale of the strip above it.
+    """Curve of the best reachable score over the run, aligned with the timeline strip above it.
 
-    A click, or Enter on an action or a wait, selects a moment.
+    A click, or Enter on an action or a wait, selects a time.
     """
 
     moment_chosen = Signal(float)
-    """Seconds since the start."""
+    """Signal: selected time in seconds since the start."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class ValueCurve(QWidget):
         choices_by_question: Mapping[str, Sequence[str]],
         refused: Refused = frozenset(),
     ) -> None:
-        """Create the curve; *choices_by_question*: question -> its choices."""
+        """Create the curve. *choices_by_question*: question -> its choices."""
         super().__init__()
         self._refused = refused
         self._account, self._choices_by_question = account, choices_by_question
@@ -112,7 +112,7 @@ class ValueCurve(QWidget):
         return QRectF(left, line * 1.5, right - left, self.height() - line * 3.2)
 
     def compute_point(self, tick: Tick, value: float) -> QPointF:
-        """Return the position of a value at a tick."""
+        """Return the position of *value* at *tick*."""
         box = self._build_box()
         return QPointF(
             box.left() + box.width() * tick / self._end, box.bottom() - box.height() * value / 100.0
@@ -123,7 +123,7 @@ class ValueCurve(QWidget):
         return round(min(1.0, max(0.0, (x - box.left()) / box.width())) * self._end)
 
     def _move_at(self, x: float) -> RunSegment | None:
-        """Return the nearby action, or the wait at that point."""
+        """Return the action near *x*, or else the wait at *x*, or None."""
         near_moves = [
             (abs(self.compute_point(move.tick, 0.0).x() - x), -move.regret, index)
             for index, move in enumerate(self._moves)
@@ -175,7 +175,8 @@ class ValueCurve(QWidget):
             painter.setPen(QPen(colors.get_color(tone), 3.0))
             painter.drawPolyline(QPolygonF([self.compute_point(*point) for point in points]))
         stop = self._stops[self._selected_index] if self._selected_index is not None else None
-        for move in sorted(self._moves, key=lambda move: move.regret):  # draw the most expensive move on top
+        # the costliest move is drawn last, on top
+        for move in sorted(self._moves, key=lambda move: move.regret):
             if move.line != WAITING:
                 painter.setPen(QPen(colors.surface, 1.0))
                 painter.setBrush(colors.get_color(TONES[move.label][1]))
@@ -186,7 +187,7 @@ class ValueCurve(QWidget):
                 painter.drawEllipse(self.compute_point(move.until, move.after), 1.8 * DOT_PX, 1.8 * DOT_PX)
 
     def _paint_losses(self, painter: QPainter, box: QRectF) -> None:
-        """Write the points next to the deepest drops."""
+        """Write the lost points next to the deepest drops."""
         colors, metrics = theme.get_tokens(self.palette()), QFontMetricsF(painter.font())
         worst = sorted(self._stops, key=lambda move: -move.regret)[:LABELS_MAX]
         for move in worst:
@@ -201,9 +202,8 @@ class ValueCurve(QWidget):
                 else middle.x() - GAP_PX - width
             )
             painter.setPen(colors.get_color(TONES[move.label][1]))
-            top = max(
-                box.top(), middle.y() - metrics.height()
-            )  # the point of no return is named above the curve
+            # stay below the label of the point of no return
+            top = max(box.top(), middle.y() - metrics.height())
             text_rect = QRectF(x, top, width, metrics.height())
             painter.drawText(text_rect, Qt.AlignmentFlag.AlignLeft, text)
 
@@ -234,7 +234,7 @@ class ValueCurve(QWidget):
         return super().event(event)
 
     def format_tip(self, tick: Tick, move: RunSegment | None) -> str:
-        """Return the tip for a tick: the points that could still be reached, and the cost of *move*."""
+        """Return the tooltip for *tick*: the score still possible then, and the cost of *move*."""
         if move is None:
             return ""
         value = move.before if move.line != WAITING else self._compute_value(tick)
@@ -285,7 +285,7 @@ class ValueCurve(QWidget):
 
 
 class ValueCurveLegend(QWidget):
-    """Legend of the colors of the curve, in as many lines as it needs."""
+    """Legend of the curve's colors. Its entries wrap."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -295,7 +295,7 @@ class ValueCurveLegend(QWidget):
         self._entries = of.list_legend_entries()
 
     def _place_entries(self, width: float) -> list[tuple[QPointF, str, str]]:
-        """Return upper left corner, tone and text of each entry."""
+        """Return the upper left corner, color name and text of each entry."""
         metrics = QFontMetricsF(theme.resize_font(self.font(), 0.85))
         left_px = compute_lane_sides(self)[0]
         x, y, placed_entries = left_px, 0.0, []
@@ -342,13 +342,13 @@ class ValueCurveLegend(QWidget):
 
 
 CROSS: Final = "✕"
-"""Sign of a mistake, as on the timeline."""
+"""Symbol of a mistake, the same as on the timeline."""
 
 TEXTS_SHOWN_MAX: Final = 6
-"""Maximum actions and waits with a text, the costliest first."""
+"""Maximum number of actions and waits with a description. The costliest are described."""
 
 STEPS_SHOWN: Final = 4
-"""Maximum listed actions of the best continuation; all of them can be watched."""
+"""Maximum number of listed actions of the best continuation. The user can watch all of them."""
 
 
 def show_account(
@@ -364,12 +364,12 @@ def show_account(
     search_on: Callable[[], object] | None = None,
     refused: Refused = frozenset(),
 ) -> list[QWidget]:
-    """Return the curve, and the costliest actions and waits with the better alternatives.
+    """Return the curve, and the costliest actions and waits with better alternatives.
 
-    *lessons*: mistakes of the first screen, each joined from several waits; they replace those waits here.
-    *choose*: selects a moment of the curve. *choices*: question -> its choices. *provisional*: more may be
-    found; *search_on* continues the search; None while it runs. *refused*: time and line of each command that a
-    server refused.
+    *lessons*: mistakes of the right card. A lesson replaces the waits that it joins. *choose*: selects a time
+    of
+    the curve. *choices*: question -> its choices. *provisional*: the search may still find more. *search_on*:
+    continues the search, or None while the search runs. *refused*: time and line of each rejected command.
     """
     lossy = [move for move in _exclude_lessons(find_stops(account), lessons) if move.regret >= NOTED]
     worst = sorted([*lessons, *lossy], key=lambda move: (-move.regret, move.tick))[:TEXTS_SHOWN_MAX]
@@ -411,7 +411,7 @@ def show_account(
 
 
 def _exclude_lessons(moves: Sequence[RunSegment], lessons: Sequence[RunSegment]) -> list[RunSegment]:
-    """Return the moves that are not part of a lesson."""
+    """Return the moves that do not belong to a lesson."""
 
     def is_part(move: RunSegment) -> bool:
         return any(
@@ -425,7 +425,7 @@ def _exclude_lessons(moves: Sequence[RunSegment], lessons: Sequence[RunSegment])
 def _build_certainty(
     account: RegretAnalysis, provisional: bool, search_on: Callable[[], object] | None, has_solution: bool
 ) -> QWidget:
-    """Return a line about how certain the curve is, with the button that searches on."""
+    """Build a line that states how certain the curve is, with the button to search longer."""
     box = QWidget()
     row = lay_row(parent=box, margins=0)
     text = format_certainty(account)
@@ -454,7 +454,7 @@ def _build_move_texts(
 ) -> QVBoxLayout:
     """Describe a move and the best alternative.
 
-    *chance*: the move used the last chance to reach all goals.
+    *chance*: last chance to reach all goals, if the move missed it.
     """
     words = _build_column(
         build_label(format_move(move, choices_by_question, chance, refused), 1.0, bold=True)
@@ -479,7 +479,7 @@ def _build_last_chance(
     watch: Callable[[Best], None],
     choices_by_question: Mapping[str, Sequence[str]],
 ) -> QVBoxLayout:
-    """Show the last chance to reach all goals, and the cause of its loss."""
+    """Describe the last chance to reach all goals, and how it was lost."""
     head = tr("{moment}  point of no return").format(moment=format_moment(chance.tick))
     if chance.line != WAITING:
         head += f": {format_line(chance.line, choices_by_question)}"
@@ -527,7 +527,7 @@ def _watch_button(text: str, best: Best, watch: Callable[[Best], None]) -> QPush
 def _build_retry_button(
     best: Best, chance: LastChance | None, retry: Retry, choices_by_question: Mapping[str, Sequence[str]]
 ) -> QPushButton:
-    """Build a button for a retry before the action, early enough for the best one."""
+    """Build a button for a retry before the move, early enough to do the best action instead."""
     begin, due_tick = find_retry_start(best)
     first = next(iter(best.plan[best.done :]), None)
     if best.line != WAITING:

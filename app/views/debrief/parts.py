@@ -1,4 +1,4 @@
-"""Widgets of the debrief: labels, cards, figures, the ring of points."""
+"""Widgets of the debrief: labels, cards, tables, and points with a bar."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -18,7 +18,7 @@ LIST_GAP_PX: Final = 6
 
 
 def build_label(text: str, scale: float = 1.0, bold: bool = False) -> QLabel:
-    """Build a label with a text scale."""
+    """Build a label whose font size is multiplied by *scale*."""
     label = QLabel(text, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
     label.setFont(theme.resize_font(label.font(), scale, bold))
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -47,10 +47,10 @@ def build_muted(text: str) -> QLabel:
 def build_table(
     head: Sequence[str], rows: Sequence[Sequence[str | QWidget]], stretch: Sequence[int], narrow: bool = False
 ) -> QWidget:
-    """Return rows under headings.
+    """Build a table with headings.
 
-    *stretch*: shares of the width; 0 for columns as wide as their text. *narrow*: the cells of a row are
-    stacked below its first column.
+    *stretch*: shares of the width, or 0 for a column as wide as its text. *narrow*: stack the cells of a row
+    below its first cell.
     """
     if narrow:
         return _build_list(head, rows)
@@ -70,7 +70,7 @@ def build_table(
 
 
 def _build_grid(across_px: int, down_px: int) -> tuple[QWidget, QGridLayout]:
-    """Return a widget with a grid with these gaps between cells and no margin."""
+    """Return a widget with a grid layout that has these gaps and no margin."""
     box = QWidget()
     grid = QGridLayout(box)
     grid.setContentsMargins(0, 0, 0, 0)
@@ -105,7 +105,7 @@ def format_loss(points: float) -> str:
 
 
 def build_marked_rows(rows: Sequence[tuple[str, str, QVBoxLayout]]) -> list[QWidget]:
-    """Return rows with a mark, such as lost points, with its name in a separate column and a text next to it."""
+    """Build rows from (mark, name of the mark, text). A mark is, for example, a number of lost points."""
     sides = [_build_mark(mark, called) for mark, called, _ in rows]
     for cell_side in sides:
         cell_side.setFixedWidth(max(widget.sizeHint().width() for widget in sides))
@@ -129,14 +129,14 @@ def _build_row(mark_widget: QWidget, column: QVBoxLayout) -> QWidget:
 
 
 def build_code(text: str) -> QLabel:
-    """Build a label for T-SQL and actions."""
+    """Build a label with a fixed-width font for T-SQL and actions."""
     code_label = build_label(text)
     code_label.setFont(theme.build_fixed_font(0.95))
     return code_label
 
 
 def build_steps(rows: Sequence[tuple[str, str]]) -> QWidget:
-    """Show times and actions, each on as many lines as needed."""
+    """Build a list of times and actions. Long actions wrap."""
     box, grid = _build_grid(14, 1)
     grid.setContentsMargins(12, 2, 0, 2)
     grid.setColumnStretch(1, 1)
@@ -149,7 +149,7 @@ def build_steps(rows: Sequence[tuple[str, str]]) -> QWidget:
 
 
 class PointsLabel(QWidget):
-    """Points of one item as a number over a bar."""
+    """Label with the points of one item as a number above a bar."""
 
     def __init__(self, points: float, maximum: float) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Person's reflection on a run before its points are shown, and its display next to the points afterwards."""
+"""Form for a reflection on a run before the points are shown, and its display next to the points."""
 
 from typing import Final
 
@@ -20,14 +20,14 @@ from app.words import formatting
 from app.words.language import tr
 
 LINES: Final = 3
-"""Lines of a text field."""
+"""Height of a text field in lines."""
 
 
 class ReflectionForm(QWidget):
-    """Three short questions, each optional."""
+    """Form with three short optional questions."""
 
     answered = Signal(object)
-    """Signal: a `Reflection`; None means skipped."""
+    """Signal: a `Reflection`. None means skipped."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -62,7 +62,7 @@ class ReflectionForm(QWidget):
 
 
 def build_reflection(reflection: Reflection, score: float | None) -> list[QWidget]:
-    """Build the view of the reflection next to the result of the run."""
+    """Build widgets that show the reflection next to the result of the run."""
     widgets: list[QWidget] = []
     if reflection.expected_score is not None and score is not None:
         widgets.append(
@@ -83,7 +83,7 @@ def build_reflection(reflection: Reflection, score: float | None) -> list[QWidge
 
 
 def build_choice(checked: bool) -> QCheckBox:
-    """Build the check box for the question to the person before the points are shown."""
+    """Build the check box that turns the reflection form on or off for later runs."""
     box = QCheckBox(tr("Let me assess myself before showing the score"))
     box.setChecked(checked)
     return box

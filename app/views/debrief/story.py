@@ -1,4 +1,4 @@
-"""Story of a run with plan, events and causes: figures, goals, outages with their preconditions, losses."""
+"""Story tab of the debrief: figures, goals, outages with their causes, and lost transactions."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -17,13 +17,15 @@ from engine.drill.judging.review import Outage, Review
 from engine.drill.judging.shapes import Report
 
 DATABASES_MAX: Final = 6
-"""Maximum databases that are described separately.
+"""Maximum number of databases that are described separately.
 
-If there are more, those with the longest downtime or exposure are described.
+If there are more, the databases with the longest downtime or unprotected time are described.
 """
 
 NOTICEABLE_S: Final = 5.0
-"""Minimum difference between the downtime of clients and of the database that the debrief mentions. Assumed."""
+"""Minimum excess of the clients' downtime over the database's downtime that the debrief mentions. Assumed
+value.
+"""
 
 
 def _format_amount(name: str, value: float) -> str:
@@ -35,7 +37,7 @@ def _format_amount(name: str, value: float) -> str:
 def build_figures(
     report: Report, review: Review | None, summary: SummaryModel, narrow: bool = False
 ) -> list[QWidget]:
-    """Return the figures of the first screen next to the reference's.
+    """Return widgets that compare the figures of the run with those of the reference solution.
 
     Several databases each have their own figures.
     """
@@ -73,7 +75,7 @@ def build_figures(
 
 
 def build_goals(report: Report) -> list[QWidget]:
-    """Return a widget for each goal with the time at which it was reached."""
+    """Return a label for each goal with the time at which it was reached."""
     widgets: list[QWidget] = []
     for goal in report.get("goals", ()):
         time_text = tr("not met")
@@ -84,7 +86,7 @@ def build_goals(report: Report) -> list[QWidget]:
 
 
 def build_story(review: Review, report: Report) -> list[QWidget]:
-    """Return one or two sentences about each outage, about clients that waited longer, and about each loss."""
+    """Return a description of each outage, of clients that waited longer, and of each data loss."""
     groups = _group_outages(review.outages)
     outages: list[QWidget] = [_build_outage(review, group) for group in groups[:DATABASES_MAX]]
     if len(groups) > DATABASES_MAX:
@@ -98,7 +100,7 @@ def build_story(review: Review, report: Report) -> list[QWidget]:
 
 
 def _build_client_rows(report: Report) -> Iterator[QWidget]:
-    """Yield the databases whose clients were disconnected noticeably longer than the database was down."""
+    """Yield a label for each database whose clients were down noticeably longer than the database."""
     rows = report["clients"]["databases"] if "clients" in report else {}
     text = tr("Clients of {database} could not work for {length}. The database was down for {down}.")
     for name, row in list(rows.items())[:DATABASES_MAX]:
@@ -149,9 +151,9 @@ def _build_outage(review: Review, group: Sequence[Outage]) -> QWidget:
 
 
 def _format_obstacles(outage: Outage, review: Review) -> str:
-    """Return the obstacles to an automatic failover, each with its start.
+    """Return the unmet requirements of an automatic failover, each with its start time.
 
-    The table names the views that showed them.
+    The table on the evidence tab names the views that showed them.
     """
     if outage.by in ("automatic", "manual"):
         return ""
@@ -197,7 +199,7 @@ def _build_loss(review: Review, number: int) -> QWidget:
 
 
 def build_preconditions(review: Review, narrow: bool = False) -> list[QWidget]:
-    """Return for each outage the preconditions of an automatic failover, their state then, and its start."""
+    """Return a table per outage with the requirements of an automatic failover and whether they were met."""
     widgets: list[QWidget] = []
     for group in _group_outages(review.outages)[:DATABASES_MAX]:
         outage = group[0]
@@ -218,7 +220,7 @@ def build_preconditions(review: Review, narrow: bool = False) -> list[QWidget]:
 
 
 def _list_guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]:
-    """Return a row for each precondition, unmet ones first."""
+    """Yield a table row for each requirement, unmet ones first."""
     ticks_by_guard = {
         (guard.name, guard.seen_in, guard.target): since_tick for guard, since_tick in outage.against
     }

@@ -1,4 +1,4 @@
-"""Tabs of the debrief: curve, timeline, points, commands, story, evidence, export."""
+"""Tabs of the debrief: value curve, timeline, points, commands, story, evidence and export."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
@@ -32,13 +32,13 @@ from engine.drill.judging.shapes import Calibration, ItemJson, Report, Row
 from engine.drill.par.account import Best
 
 LINE_LENGTH_MAX: Final = 220
-"""Maximum characters of a step; the export has all of it."""
+"""Maximum number of characters of a step. Exported files contain the full text."""
 
 
 def build_reference(
     solution: Reference, choices_by_question: Mapping[str, Sequence[str]], narrow: bool = False
 ) -> list[QWidget]:
-    """Return each step with its reason and the time at which the trainee did it.
+    """Return a table of the reference steps, with reasons and the time at which the trainee did the same.
 
     *choices_by_question*: question -> its choices.
     """
@@ -84,7 +84,7 @@ def _build_step(line: str, reason: str) -> QWidget:
 
 
 def build_question(row: Row) -> QWidget:
-    """Build the view of a question: its text, the trainee's answer, and the right answers."""
+    """Build a widget with a question, the trainee's answer and the right answers."""
     box = QWidget()
     layout = lay_column(
         build_label(f"{formatting.format_run_time(row['asked_t_s'], 1)}  {row['text']}", 1.0, bold=True),
@@ -111,13 +111,13 @@ def _format_answer(row: Row) -> str:
 
 
 def build_confidence(rows: Iterable[Row], narrow: bool = False) -> list[QWidget]:
-    """Build the comparison of the trainee's confidence with the share of right answers; empty without confidence."""
+    """Compare the trainee's confidence with the share of right answers. Return no widgets without confidence."""
     answer_calibration = compute_calibration(rows)
     return [] if answer_calibration is None else build_calibration(answer_calibration, narrow)
 
 
 def build_calibration(calibration: Calibration, narrow: bool = False) -> list[QWidget]:
-    """Return the score and the curve in numbers."""
+    """Return the Brier score, and a table with the share of right answers for each confidence."""
     curve = [
         (
             f"{point['sure_percent']:g}{formatting.format_percent_sign()}",
@@ -133,7 +133,7 @@ def build_calibration(calibration: Calibration, narrow: bool = False) -> list[QW
 
 
 def build_commands(report: Report, narrow: bool = False) -> QWidget | None:
-    """Return every batch with the server's messages; None without batches."""
+    """Return a table of all batches with the server's messages, or None without batches."""
     rows = list(_build_batches(report))
     return (
         build_table((tr("at"), tr("server"), tr("batch"), ""), rows, (0, 0, 1, 0), narrow) if rows else None
@@ -145,7 +145,7 @@ def _build_batches(report: Report) -> Iterator[tuple[str | QWidget, ...]]:
         errors = [m for m in batch.get("messages") or () if int(m.get("severity") or 0) > 10]
         message = "".join(f"\nMsg {m['number']}: {m['text']}" for m in errors)
         text = " ".join(str(batch.get("batch", "")).split())
-        refused = any(is_refusal(int(m["number"])) for m in errors)  # counted as the score does
+        refused = any(is_refusal(int(m["number"])) for m in errors)  # the same rule as in the score
         outcome_label = build_muted(
             tr("✗ refused") if refused else tr("✗ failed") if errors else tr("✓ done")
         )
@@ -159,7 +159,7 @@ def _build_batches(report: Report) -> Iterator[tuple[str | QWidget, ...]]:
 
 FAILOVERS_SHOWN: Final = 6
 MOMENTS_SHOWN: Final = 6
-"""Maximum moments listed for one score item; more would be unreadable."""
+"""Maximum number of times listed for one score item. More times would be unreadable."""
 
 EXPORTS: Final = (
     ("html", mark("Web page (HTML)…")),
@@ -169,15 +169,15 @@ EXPORTS: Final = (
     ("runbook", mark("Runbook of your commands (SQL)…")),
     ("reference", mark("Runbook of the reference solution (SQL)…")),
 )
-"""Kind of file -> text of its button."""
+"""Kind of file, and the text of its button."""
 
 
 class PageActions(Struct, frozen=True):
-    """Functions that the buttons of the tabs call."""
+    """Callbacks of the buttons in the tabs."""
 
     retry: Retry
     choose: Callable[[float], None]
-    """Selects a moment, in seconds, for a retry."""
+    """Select a time in seconds, from which a retry is offered."""
     look_back: Callable[[float], None]
     watch_best: Callable[[Best], None]
     watch_solution: Callable[[], object]
@@ -188,7 +188,7 @@ class PageActions(Struct, frozen=True):
 
 
 def build_scroll_area(parts: Sequence[QWidget]) -> QScrollArea:
-    """Return *parts* below one another in a view that scrolls."""
+    """Return a scroll area with *parts* in a column."""
     widget = QWidget()
     column = lay_column(parent=widget, margins=(14, 10, 14, 12), spacing=10)
     for part in parts:
@@ -209,7 +209,7 @@ def build_scroll_area(parts: Sequence[QWidget]) -> QScrollArea:
 
 
 def build_score_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
-    """Return the curve of the score that was still possible, and the costliest actions and waits."""
+    """Return the value curve, and the costliest actions and waits."""
     if model.account is None:
         return [
             build_muted(tr("Analyzing…") if model.analyzing else tr("No analysis is available for this run."))
@@ -223,7 +223,7 @@ def build_score_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
 
 
 def build_timeline_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
-    """Return service, protection and states over time, and each failover in its phases."""
+    """Return the timeline of service, protection and states, and each failover with its phases."""
     report, review, course = model.report, model.review, model.build_timeline()
     strip = TimeStrip(roomy=True)
     strip.show_course(course, float(report["ended_at_s"]), live=False)
@@ -252,7 +252,7 @@ def build_timeline_tab(model: DebriefModel, actions: PageActions) -> list[QWidge
 def build_points_tab(
     model: DebriefModel, actions: PageActions, narrow: bool, asks_first: bool
 ) -> list[QWidget]:
-    """Return the points per rule, and the questions."""
+    """Return the points per rubric item, and the questions."""
     report, review = model.report, model.review
     parts: list[QWidget] = []
     if model.reflection is not None:
@@ -277,7 +277,7 @@ def build_points_tab(
 
 
 def build_commands_tab(model: DebriefModel, actions: PageActions, narrow: bool) -> list[QWidget]:
-    """Return the typed commands and the reference solution."""
+    """Return the executed commands and the reference solution."""
     parts: list[QWidget] = []
     listed = build_commands(model.report, narrow)
     parts.append(build_muted(tr("No commands were run.")) if listed is None else listed)
@@ -291,7 +291,7 @@ def build_commands_tab(model: DebriefModel, actions: PageActions, narrow: bool) 
 
 
 def build_story_tab(model: DebriefModel, narrow: bool) -> list[QWidget]:
-    """Return goals, events with their causes, and the figures next to the figures of the reference."""
+    """Return the goals, the outages and losses with their causes, and a comparison with the reference."""
     report, review = model.report, model.review
     parts: list[QWidget] = []
     if report.get("failed_parts"):
@@ -308,7 +308,7 @@ def build_story_tab(model: DebriefModel, narrow: bool) -> list[QWidget]:
 
 
 def build_evidence_tab(model: DebriefModel, narrow: bool) -> list[QWidget]:
-    """Return the preconditions of automatic failover and where each can be seen."""
+    """Return the requirements of automatic failover, and the views in which each can be checked."""
     if model.review is None:
         return [build_muted(_format_waiting(model))]
     guards = story.build_preconditions(model.review, narrow)
@@ -318,7 +318,7 @@ def build_evidence_tab(model: DebriefModel, narrow: bool) -> list[QWidget]:
 
 
 def export_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
-    """Return a button for each kind of file."""
+    """Return an export button for each kind of file."""
     box = QWidget()
     flow = FlowLayout(8, box)
     for kind, text in EXPORTS:
@@ -344,7 +344,7 @@ def _build_row(button: QPushButton) -> QWidget:
 
 
 def _build_failovers(model: DebriefModel) -> list[QWidget]:
-    """Return each failover with its phases; failovers of many databases are summarized in one line."""
+    """Return a panel for each failover. If there are too many, summarize all of them in a last line."""
     rows = model.report["failovers"]
     reviews = model.review.failovers if model.review is not None else ()
     unlike = [review.unlike for review in reviews] + [""] * (len(rows) - len(reviews))
@@ -364,7 +364,7 @@ def _build_failovers(model: DebriefModel) -> list[QWidget]:
 
 
 def _list_states(lanes: Mapping[str, Lanes]) -> list[tuple[str, list[TimelineSpan]]]:
-    """Return the mirroring state of the database that fared worst."""
+    """Return the states of the database with the most time down or unprotected."""
 
     def measure_harm(lane: Lanes) -> int:
         harmful_spans = [span for span in (*lane.service, *lane.protection) if span.what in (DOWN, EXPOSED)]

@@ -1,4 +1,4 @@
-"""Scenario editor: one text, shown as text, as a form and as a timeline, checked during typing."""
+"""Scenario editor: one text, shown as text, form and timeline, and checked during typing."""
 
 from app.views.editor.editor import ScenarioEditor
 

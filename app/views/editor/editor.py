@@ -1,4 +1,4 @@
-"""Page of the editor: text on the right; form, timeline and preview on the left; findings below."""
+"""Editor page: text on the right, form, timeline and preview on the left, and findings below."""
 
 import re
 from collections.abc import Callable
@@ -43,24 +43,26 @@ TONES: Final[tuple[tuple[_TokenType, str], ...]] = (
     (Token.Comment, "comment"),
     (Token.Name, "function"),
 )
-"""Kind of token -> theme token. The first match counts."""
+"""Kind of token -> theme color. The first match applies."""
 
 SEEN_SHARE: Final = 0.75
-"""Share of the height above which a followed line is not scrolled: its context is below it."""
+"""Lower limit of the target line as a share of the height. A lower line is centered, to show the lines below
+it.
+"""
 
 
 def get_tone(kind: _TokenType, _: str) -> str | None:
-    """Return the theme token for a kind of text."""
+    """Return the name of the theme color for a token, or None for the normal text color."""
     return next((tone for family, tone in TONES if kind in family), None)
 
 
 def create_toml_highlighter(document: QTextDocument, colors: ThemeTokens) -> Highlighter:
-    """Return colors for TOML."""
+    """Create a highlighter that colors TOML in *document*."""
     return Highlighter(document, colors, TOMLLexer(stripnl=False, ensurenl=False), get_tone)
 
 
 class TomlEdit(CodeEdit):
-    """Editor whose completion uses the schema."""
+    """Editor of the scenario text, with completion from the schema."""
 
     WORD_BEFORE = re.compile(r"(?<![\w\-])[\w\-]*+$")
 
@@ -69,7 +71,7 @@ class TomlEdit(CodeEdit):
         self.setAccessibleName(tr("Text of the scenario"))
 
     def move_cursor_to(self, line: int, column: int) -> None:
-        """Move the cursor to a line and column, both from 1, and scroll there; the focus is unchanged."""
+        """Move the cursor to *line* and *column* (counted from 1) and scroll there. The focus is unchanged."""
         block = self.document().findBlockByNumber(max(0, min(line, self.blockCount()) - 1))
         cursor = QTextCursor(block)
         before = count_utf16_units(block.text()[: column - 1])
@@ -78,9 +80,9 @@ class TomlEdit(CodeEdit):
         self.centerCursor()
 
     def scroll_to_line(self, line: int) -> None:
-        """Go to a line, from 1, for an author who edits elsewhere; scroll only if it is not visible.
+        """Go to *line* (counted from 1) for an author who edits in another view.
 
-        Nothing is selected, because the next key would replace it.
+        Scroll only if the line is not visible. Select nothing, because the next key would replace it.
         """
         self.setTextCursor(
             QTextCursor(self.document().findBlockByNumber(max(0, min(line, self.blockCount()) - 1)))
@@ -91,35 +93,38 @@ class TomlEdit(CodeEdit):
 
 
 CHECK_MS: Final = 350
-"""Pause in typing after which the text is read. Assumed: long enough to finish a word."""
+"""Pause in typing after which the text is checked. Assumed: long enough to finish a word."""
 DRAFT_FILE: Final = "new-scenario.toml"
 STEPS: Final = ("edit.problem", "edit.problem_before")
 KEYS_ONLY: Final = (
     "edit.undo", "edit.redo", *STEPS,
     "edit.form", "edit.timeline", "edit.preview", "edit.text", "edit.findings",
 )  # fmt: skip
-"""Actions without a button. Form and timeline share the undo of the text."""
+"""Actions without a button. Form and timeline share the undo history of the text."""
 _OVERRIDE, _PRESS = QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress
 
 
 class ScenarioEditor(QWidget):
-    """Editor that writes no file: it emits signals to its owner, which calls `mark_saved`."""
+    """Scenario editor.
+
+    It does not write files, but emits signals to its owner, which then calls `mark_saved`.
+    """
 
     new_wanted = Signal()
     open_wanted = Signal()
     save_wanted = Signal()
     save_as_wanted = Signal()
     recording_wanted = Signal()
-    """Signal: request for the last run of the lab as a scenario."""
+    """Signal: the user wants to edit the last run of the lab as a scenario."""
     play_wanted = Signal(object)
-    """Signal: a Scenario to play in its current form."""
+    """Signal: Scenario of the current text, to be played."""
     closed = Signal()
     draft_changed = Signal()
 
     def __init__(self, brief: BriefPreviewPage, parent: QWidget | None = None) -> None:
-        """Create the editor; *brief* is a brief page for the preview."""
+        """Create the editor. *brief* is the brief page that the preview uses."""
         super().__init__(parent)
-        self.setObjectName("editor")  # the help finds its page by this name
+        self.setObjectName("editor")  # the help finds the page of the editor by this name
         self.file: Path | None = None
         self.draft_name = ""
         self._saved_text = ""
@@ -187,7 +192,7 @@ class ScenarioEditor(QWidget):
         lay_column(bar, (down, 1), parent=self, margins=0, spacing=0)
 
     def _make_tools(self) -> dict[str, QAction]:
-        """Create the actions of the toolbar, by their names in the table of keys."""
+        """Return action name -> action of the toolbar. Names are those of the table of keys."""
         doings: dict[str, Callable[[], None]] = {
             "edit.new": self.new_wanted.emit,
             "edit.open": self.open_wanted.emit,
@@ -218,7 +223,7 @@ class ScenarioEditor(QWidget):
     # --- the text -------------------------------------------------------------------------------------------
 
     def show_text(self, text: str, file: Path | None, saved: bool = True, name: str = "") -> None:
-        """Edit *text*. *file*: where it will be saved; None if not chosen yet, then *name* is suggested."""
+        """Edit *text*. *file*: its file, or None if none is chosen. *name*: suggested name in that case."""
         self.file, self.draft_name = file, name
         self._saved_text = text if saved else ""
         self.text.setPlainText(text)
@@ -235,43 +240,46 @@ class ScenarioEditor(QWidget):
 
     @property
     def changed(self) -> bool:
-        """Return whether there are unsaved changes."""
+        """True if there are unsaved changes."""
         return self.text.toPlainText() != self._saved_text
 
     @property
     def scenario(self) -> Scenario | None:
-        """Scenario of the text, or None if the text changed since the last check or cannot be played."""
+        """Scenario of the text.
+
+        None if the text changed since the last check, or has problems that prevent playing.
+        """
         is_current = self._reading is not None and self._reading.text == self.text.toPlainText()
         return self._reading.scenario if is_current and self._reading is not None else None
 
     @property
     def file_name(self) -> str:
-        """Return the name of the file; "" for a new one."""
+        """Name of the file. A new text has a suggested name."""
         if self.file is not None:
             return self.file.name
         return f"{self.draft_name}.toml" if self.draft_name else DRAFT_FILE
 
     def check_now(self) -> None:
-        """Parse the text; results are shown when available."""
+        """Start to check the text in the background."""
         self._check_timer.stop()
         self._checker.read(self.text.toPlainText(), self.file_name)
 
     def try_out(self) -> None:
-        """Play the solution, and a run without inputs; both scores are shown below."""
+        """Play the reference solution and a run without inputs in the background, and show both scores."""
         self.update_reading()
         if self.scenario is not None:
             self.findings.show_working()
             self._checker.try_out(self.scenario, self.file_name)
 
     def update_reading(self) -> None:
-        """Parse at once, because a click refers to the current text and form fields."""
+        """Parse the text immediately, because the next action refers to the current text and form fields."""
         self.form.finish()
         if self._reading is None or self._reading.text != self.text.toPlainText():
             self._check_timer.stop()
             self._checker.read_now(self.text.toPlainText(), self.file_name)
 
     def stop(self) -> None:
-        """Stop all work when the window closes."""
+        """Stop all background work, before the window closes."""
         self._check_timer.stop()
         self._checker.wait_until_idle()
 
@@ -282,7 +290,7 @@ class ScenarioEditor(QWidget):
 
     def _on_typed(self) -> None:
         text = self.text.toPlainText()
-        if text == self._checked_text:  # Qt reports new colors as a change
+        if text == self._checked_text:  # Qt also reports a change when only the colors changed
             return
         self._checked_text = text
         self._checker.give_up_trial()
@@ -307,7 +315,7 @@ class ScenarioEditor(QWidget):
             self._mark_problems()
 
     def _mark_problems(self) -> None:
-        """Mark problems in the text and at the form fields."""
+        """Mark the problems in the text and in the form."""
         colors = theme.get_tokens(self.palette())
         text = self.text.toPlainText()
         problems = self.findings.problems
@@ -315,7 +323,7 @@ class ScenarioEditor(QWidget):
         self.form.show_problems({find_path(text, problem): describe_problem(problem) for problem in problems})
 
     def _focus_view(self, view: QWidget, focus_target: QWidget) -> None:
-        """Show *view* and focus *focus_target*, because the Tab key cannot leave the text."""
+        """Show *view* and focus *focus_target*. In the text, the Tab key inserts a tab and cannot leave it."""
         self.tabs.setCurrentWidget(view)
         focus_target.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
@@ -326,7 +334,7 @@ class ScenarioEditor(QWidget):
     def _show_problem(self, problem: Problem, take_focus: bool) -> None:
         """Show a problem in the text, in the form and on the timeline.
 
-        With *take_focus* the text receives the focus.
+        Focus the text if *take_focus* is True.
         """
         path = find_path(self.text.toPlainText(), problem)
         in_form = self.form.isAncestorOf(self.focusWidget() or self)
@@ -341,13 +349,16 @@ class ScenarioEditor(QWidget):
         self._split_by_hand = True
 
     def _share_height(self) -> None:
-        """Give the problems the height of their rows, unless the user has moved the splitter."""
+        """Give the findings the height of their rows, unless the user moved the splitter."""
         if not self._split_by_hand or not self.findings.rows.count():
             wanted_height = min(self.findings.wanted_height, self._down.height() // 2)
             self._down.setSizes([max(1, self._down.height() - wanted_height), wanted_height])
 
     def event(self, event: QEvent) -> bool:
-        """Handle keys from problem to problem while the editor is shown, also F8, which the desk uses."""
+        """Handle the keys for the next and previous problem.
+
+        The desk also uses F8, so the editor takes it first.
+        """
         if isinstance(event, QKeyEvent) and event.type() in (_OVERRIDE, _PRESS):
             pressed = QKeySequence(event.keyCombination())
             for name in STEPS:
@@ -359,7 +370,7 @@ class ScenarioEditor(QWidget):
         return super().event(event)
 
     def _on_focus(self, _: QWidget | None, focused: QWidget | None) -> None:
-        """Update a view that receives the focus: it must show the current text, not the text read last."""
+        """Update the view that receives the focus, because it must show the current text."""
         for view in (self.form, self.timeline):
             if focused is not None and view.isAncestorOf(focused) and self.text_is_newer:
                 view.show_text(self.text.toPlainText())
@@ -382,7 +393,7 @@ class ScenarioEditor(QWidget):
             self.preview.show_scenario(self._reading.scenario)
 
     def _show_path(self, path: tuple[str | int, ...]) -> None:
-        """Show the place in the text of an element that was selected in another view, or of its container."""
+        """Scroll the text to the element at *path*, or to its container. Another view selected the element."""
         try:
             positions = find_positions(self.text.toPlainText())
         except (AssertionError, ValueError, IndexError):  # the text is currently not valid TOML

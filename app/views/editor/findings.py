@@ -1,4 +1,4 @@
-"""Problems of a scenario, each with its line, and the score of its solution."""
+"""Findings of the scenario editor: problems with their lines, automatic fixes, and scores of trial runs."""
 
 from collections.abc import Sequence
 from threading import Event as Flag
@@ -28,36 +28,39 @@ from engine.model import Tick
 from engine.overrides import override
 
 SLICE: Final = 10 * TICKS_PER_S
-"""Ticks between two checks whether a trial is still needed: a scenario may take minutes to play."""
+"""Ticks between two checks whether a trial run is canceled. A scenario may take minutes to play."""
 
 
 class CheckCanceledError(Exception):
-    """The text changed or the window closes, so the trial is useless."""
+    """Error that ends a trial run because the text changed or the window closes."""
 
 
 class ScenarioReading(Struct, frozen=True):
-    """Result of reading a text: a scenario with remarks for its author, or the problems that prevent one."""
+    """Result of reading a scenario text.
+
+    It contains the scenario and remarks for its author, or the problems that prevent a scenario.
+    """
 
     text: str
     scenario: Scenario | None
     problems: tuple[Problem, ...]
     remarks: tuple[Problem, ...] = ()
-    """Remarks of `mirrordrill check` that need no simulation."""
+    """Remarks of `mirrordrill check` that do not need a simulation."""
 
 
 class SolutionTrial(Struct, frozen=True):
-    """Results of the reference solution and of inaction, with remaining problems for the author."""
+    """Scores of the reference solution and of a run without inputs, and the remarks that need a simulation."""
 
     text: str
     reference: Score | None
     idle_score: Score | None
     problems: tuple[Problem, ...]
     problem: str = ""
-    """Reason why there is no score; empty otherwise."""
+    """Reason why there is no score, or an empty string."""
 
 
 def read(text: str, file: str) -> ScenarioReading:
-    """Read a scenario and collect its problems."""
+    """Read a scenario text and collect its problems."""
     try:
         scenario = load_scenario(text, file)
         return ScenarioReading(text, scenario, (), tuple(check_without_playing(scenario, file)))
@@ -66,7 +69,7 @@ def read(text: str, file: str) -> ScenarioReading:
 
 
 def find_path(text: str, problem: Problem) -> Path:
-    """Return the path of the problem in the tables of *text*; empty if the text is no TOML."""
+    """Return the path of the problem in the tables of *text*. It is empty if the text is not valid TOML."""
     try:
         positions = find_positions(text)
     except (AssertionError, ValueError, IndexError):  # the text is not valid TOML
@@ -85,7 +88,10 @@ def find_path(text: str, problem: Problem) -> Path:
 
 
 def create_stoppable_drill(stop: Flag) -> Begin:
-    """Return a drill class that raises CheckCanceledError within 10 simulated seconds after *stop* is set."""
+    """Return a Drill class.
+
+    Its runs raise CheckCanceledError within 10 simulated seconds after *stop* is set.
+    """
 
     class Stoppable(Drill):
         def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
@@ -102,9 +108,9 @@ def create_stoppable_drill(stop: Flag) -> Begin:
 
 
 def try_out(scenario: Scenario, file: str, begin: Begin = Drill) -> SolutionTrial:
-    """Play *scenario* with its solution and without any input; takes as long as the simulation.
+    """Play *scenario* with its reference solution and without inputs. This can take minutes.
 
-    Raises CheckCanceledError if *begin* makes drills that do.
+    *begin* creates the drills. Raises CheckCanceledError if these drills raise it.
     """
     problems = tuple(list_warnings(scenario, file, begin))
     if not scenario.scored:
@@ -117,7 +123,7 @@ def try_out(scenario: Scenario, file: str, begin: Begin = Drill) -> SolutionTria
 
 
 class Checker(QObject):
-    """Background worker that reads a text or plays a scenario, one at a time.
+    """Background worker that parses a text or plays a scenario, one at a time.
 
     Of several waiting requests, only the last is processed.
     """
@@ -135,30 +141,30 @@ class Checker(QObject):
         self._stop = Flag()
 
     def read(self, text: str, file: str) -> None:
-        """Read the text in the background."""
+        """Parse *text* in the background."""
         self._readings.clear()
         self._readings.start(lambda: self._emit_result(self.was_read, read(text, file)))
 
     def try_out(self, scenario: Scenario, file: str) -> None:
-        """Play the solution in the background."""
+        """Play the reference solution in the background."""
         self.give_up_trial()
         self._stop = stop = Flag()
         self._trials.start(lambda: self._run_trial(scenario, file, stop))
 
     def give_up_trial(self) -> None:
-        """Stop the trial because its text is no longer the current text."""
+        """Cancel the trial run, because the text has changed."""
         self._stop.set()
         self._trials.clear()
 
     def wait_until_idle(self) -> None:
-        """Wait until the checker is idle, and drop waiting requests."""
+        """Cancel all requests and wait until the worker is idle."""
         self.give_up_trial()
         self._readings.clear()
         for pool in (self._readings, self._trials):
             pool.waitForDone()
 
     def read_now(self, text: str, file: str) -> None:
-        """Parse at once, for a click that refers to the current text."""
+        """Parse *text* immediately, for an action that refers to the current text."""
         self._readings.clear()
         self.was_read.emit(read(text, file))
 
@@ -175,11 +181,11 @@ class Checker(QObject):
 
 
 class Fix(Struct, frozen=True):
-    """Fix of a problem."""
+    """Automatic fix of a problem."""
 
     label: str
     added_text: str
-    """Text that is added at the end of the scenario."""
+    """Text to append to the scenario."""
 
 
 _POINTS: Final = '\n[[rubric]]\nkind = "{kind}"\nname = "{name}"\npoints = 10\n'
@@ -192,36 +198,36 @@ FIXES: Final = {
         mark("Add a scoring rule for predictions"), _POINTS.format(kind="prediction", name="Predictions")
     ),
 }
-"""(text of the problem, its table) -> fix."""
+"""(text of the problem, table of the problem) -> automatic fix."""
 
 
 def find_fix(problem: Problem) -> Fix | None:
-    """Return the automatic fix of a problem; None if there is none."""
+    """Return the automatic fix of a problem, or None."""
     return FIXES.get((problem.text, problem.where.partition("[")[0]))
 
 
 def apply_fix(text: str, fix: Fix) -> str:
-    """Return the scenario's *text* with the fix applied."""
+    """Return the scenario text with *fix* applied."""
     return text.rstrip("\n") + "\n" + fix.added_text
 
 
 _PROBLEM: Final = Qt.ItemDataRole.UserRole
 ROWS_SHOWN: Final = 6
-"""Maximum visible rows; more are scrolled, unless the user enlarges the list."""
+"""Maximum number of visible rows until the user enlarges the list."""
 
 
 class ProblemList(QWidget):
-    """List of problems, or one line if there is no problem.
+    """List of problems. Without problems, it shrinks to one line.
 
-    A click shows the place of a problem; Enter moves the focus to it.
+    A click shows the location of a problem, and Enter moves the focus there.
     """
 
     chosen = Signal(object, bool)
-    """Signal: a Problem, and whether the focus moves to its place."""
+    """Signal: a Problem, and whether the focus should move to its location."""
     fix_wanted = Signal(object)
     """Signal: a Fix to apply to the text."""
     height_changed = Signal()
-    """Signal: the rows and the suitable height changed."""
+    """Signal: the number of rows and the wanted height changed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -251,13 +257,13 @@ class ProblemList(QWidget):
 
     @property
     def problems(self) -> list[Problem]:
-        """Return the problems in the order of the rows."""
+        """Problems in the order of the rows."""
         row_problems = (self.rows.item(row).data(_PROBLEM) for row in range(self.rows.count()))
         return [problem for problem in row_problems if problem is not None]
 
     @property
     def wanted_height(self) -> int:
-        """Height in pixels: the heading alone, or with some rows."""
+        """Height in pixels for the heading and a limited number of rows."""
         layout = self.layout()
         margins = layout.contentsMargins() if layout is not None else self.contentsMargins()
         line = self.fontMetrics().height()
@@ -268,10 +274,7 @@ class ProblemList(QWidget):
         return height + min(self.rows.count(), ROWS_SHOWN) * round(line * 1.35) + line
 
     def select_neighbor(self, offset: int) -> bool:
-        """Go to the next or previous problem, and from the last to the first.
-
-        Return False if there are none.
-        """
+        """Select the next or previous problem, cyclically. Return False if there are no problems."""
         with_problem = [row for row in range(self.rows.count()) if self.rows.item(row).data(_PROBLEM)]
         if not with_problem:
             return False
@@ -284,7 +287,7 @@ class ProblemList(QWidget):
 
     @property
     def heading(self) -> str:
-        """Return the heading with the number of problems."""
+        """Heading with the number of problems."""
         return self._heading.text()
 
     def show_reading(self, reading: ScenarioReading) -> None:
@@ -312,11 +315,11 @@ class ProblemList(QWidget):
         self._fit()
 
     def show_working(self) -> None:
-        """Show that a check runs."""
+        """Show that a trial run is in progress."""
         self._heading.setText(tr("Playing the solution …"))
 
     def show_trial(self, trial: SolutionTrial) -> None:
-        """Show the result of the solution's trial."""
+        """Show the result of a trial run."""
         self.rows.clear()
         self._heading.setText(_format_verdict(trial))
         if trial.reference is not None:
@@ -338,7 +341,7 @@ class ProblemList(QWidget):
             self.rows.addItem(row)
 
     def _show_fix(self) -> None:
-        """Show the button that fixes the selected problem, or the first that a button can fix."""
+        """Show the button that fixes the selected problem, or else the first problem that has a fix."""
         row = self.rows.currentItem()
         selected = [row.data(_PROBLEM)] if row is not None and row.data(_PROBLEM) is not None else []
         fix = next((fix for fix in map(find_fix, [*selected, *self.problems]) if fix is not None), None)
@@ -377,7 +380,7 @@ class ProblemList(QWidget):
 
 
 def describe_problem(problem: Problem) -> str:
-    """Return a description of the problem and of the expected value, in the language of the interface."""
+    """Describe the problem and the expected value in the interface language."""
     expected = tr("; expected {what}").format(what=localize(problem.expected)) if problem.expected else ""
     return f"{localize(problem.text)}{expected}"
 

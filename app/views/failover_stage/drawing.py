@@ -201,9 +201,8 @@ class StagePainter(PanelPainter):
         for sign in card.badges:
             widths.append(compute_sign_width(sign, style.scene, chip) + 16)
         first = list(zip(card.badges, widths, strict=True))
-        bad = [
-            sign_pair for sign_pair in first if sign_pair[0].tone != "ok"
-        ]  # a card with room for only one row shows these rows
+        # a card with room for only one row shows these rows
+        bad = [sign_pair for sign_pair in first if sign_pair[0].tone != "ok"]
         rows = [first[:2], first[2:]] if y + 48 <= box.bottom() + 6 else [bad or first]
         for row in rows:
             x = box.left()
@@ -336,9 +335,8 @@ class StagePainter(PanelPainter):
         tall = self.compute_line_height("bold")
         if is_beside:
             left_px = x + (count - 1) * step + radius + 24
-            top = box.center().y() - tall / (
-                2 if self.style.is_far else 1
-            )  # names follow, but not for the back row
+            # names follow, but not for the back row
+            top = box.center().y() - tall / (2 if self.style.is_far else 1)
             words = QRectF(left_px, top, box.right() - left_px - 10, tall)
             self.draw_text(view.votes, words, "bold", tone)
             if not self.style.is_far:

@@ -447,9 +447,8 @@ class FidelityView(QWidget):
         split.setStretchFactor(1, 1)
         split.setSizes([260, 900])
         self.parts.setWordWrap(True)
-        self.parts.setResizeMode(
-            QListWidget.ResizeMode.Adjust
-        )  # otherwise the list wraps for its first width
+        # otherwise the list wraps for its first width
+        self.parts.setResizeMode(QListWidget.ResizeMode.Adjust)
         self.parts.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.parts.setSpacing(1)
         button = build_back_button(tr("Back"), self, self.closed)

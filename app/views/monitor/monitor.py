@@ -395,9 +395,8 @@ class Monitor(QWidget):
         if page is self.status:
             self.status.show_readout(selected_readout)
         elif isinstance(page, (WarningList, MonitorHistoryPage)):
-            servers = (
-                list_partners(world, selected_readout.database) if selected_readout else []
-            )  # a stable order
+            # a stable order
+            servers = list_partners(world, selected_readout.database) if selected_readout else []
             page.show_world(world, selected_readout.database if selected_readout else "", servers)
 
     def _fill_databases(self, readouts: dict[str, Readout]) -> None:

@@ -58,13 +58,11 @@ class ObjectExplorer(QWidget):
         self.tree = Tree(self)
         self.view = QTreeView()
         self.view.setModel(self.tree)
-        self.view.setSelectionBehavior(
-            QTreeView.SelectionBehavior.SelectItems
-        )  # Qt's accessibility bridge selects wrong rows
+        # Qt's accessibility bridge selects wrong rows
+        self.view.setSelectionBehavior(QTreeView.SelectionBehavior.SelectItems)
         follow_selection(self.view)
-        self.view.setDragDropMode(
-            QTreeView.DragDropMode.DragOnly
-        )  # drag a name into a query, as in Management Studio
+        # drag a name into a query, as in Management Studio
+        self.view.setDragDropMode(QTreeView.DragDropMode.DragOnly)
         self.view.setHeaderHidden(True)
         self.view.setAccessibleName(tr("Object Explorer"))
         self.view.setUniformRowHeights(True)

@@ -337,9 +337,8 @@ class Tree(QStandardItemModel):
             for inner in folder.folders:
                 row.appendRow(self._build_folder_row(node.path, inner))
         else:
-            row.appendRow(
-                self._build_row(TreeNode((*node.path, "nothing"), "problem", "nothing", ""))
-            )  # so that it can be expanded
+            # so that it can be expanded
+            row.appendRow(self._build_row(TreeNode((*node.path, "nothing"), "problem", "nothing", "")))
         return row
 
     def _build_row(self, node: TreeNode, tip: str = "") -> QStandardItem:

@@ -311,9 +311,8 @@ def _draw_copy(painter: QPainter, copy: CopyFace, box: QRectF, style: SceneStyle
     wanted_width = name_px + style.compute_width(copy.role.label, style.bold) + unit * 1.9
     head = QRectF(box)
     head.setWidth(max(box.width(), min(NAMES_SQUEEZED * box.width(), wanted_width)))
-    room = (
-        head.width() - min(name_px, NAME_SHARE * head.width()) - unit * 1.9
-    )  # the name matters more than the role
+    # the name matters more than the role
+    room = head.width() - min(name_px, NAME_SHARE * head.width()) - unit * 1.9
     role_words = QFontMetricsF(style.bold).elidedText(copy.role.label, Qt.TextElideMode.ElideRight, room)
     width = style.compute_width(role_words, style.bold)
     with squeeze(painter, box, head.width()):

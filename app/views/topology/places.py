@@ -56,9 +56,8 @@ def arrange(
     reach = max((size.height for _, size in partners), default=0.0) / 2.0
     arc = arc and len(partners) > 2
     is_beside = len(partners) <= 2  # with two partners witness and application are centered between them
-    gap_between = gap * (
-        1.6 if len(partners) == 2 else 1.35 if arc and not head else 1.0
-    )  # with text between cards
+    # with text between cards
+    gap_between = gap * (1.6 if len(partners) == 2 else 1.35 if arc and not head else 1.0)
     near_gap = gap * (COMPACT_DROP if head else 0.32 if is_beside or arc else 1.0)
     drops = []
     for rows in (witnesses, clients):

@@ -184,9 +184,8 @@ class TopologyScene(QGraphicsScene):
             )
         shares = [card for card in cards_by_kind["witness"] if self.nodes[card[0]].face.kind == "share"]
         other_cards = [card for card in cards_by_kind["witness"] if card not in shares]
-        middle = (
-            len(other_cards) // 2
-        )  # from this position links reach most nodes of the row without passing behind another
+        # from this position links reach most nodes of the row without passing behind another
+        middle = len(other_cards) // 2
         cards_by_kind["witness"] = [*other_cards[:middle], *shares, *other_cards[middle:]]
         gap = GAP_UNITS[self._style.narrow] * self._style.unit
         faces = [link.face for link in self.links.values() if link.face.kind == "replica"]

@@ -146,9 +146,8 @@ class CanvasTools(QFrame):
     def show_theme(self) -> None:
         """Apply the icons of the theme."""
         colors = theme.get_tokens(self.palette())
-        icon_px = round(
-            QFontMetrics(QApplication.font()).height() * 1.05
-        )  # its own font may not be updated yet
+        # its own font may not be updated yet
+        icon_px = round(QFontMetrics(QApplication.font()).height() * 1.05)
         for name, action in self._actions.items():
             action.setIcon(theme.load_icon(_ICONS[name], colors))
         for button in self._buttons:
