@@ -1,1 +1,1 @@
-"""Types, values and functions of T-SQL that depend only on their arguments."""
+"""Data types and values of T-SQL, and functions that depend only on their arguments."""

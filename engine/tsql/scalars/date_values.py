@@ -1,4 +1,4 @@
-"""Dates and times as text: parsing and formatting by SET DATEFORMAT, SET LANGUAGE and the styles.
+"""Dates and times as text: parsing and formatting by SET DATEFORMAT, SET LANGUAGE and the styles of CONVERT.
 
 Sources: [DOC: data types, date and time], [DOC: CAST and CONVERT, styles].
 """
@@ -18,20 +18,23 @@ from engine.tsql.scalars.types import DATETIME, OLD_MOMENTS, SCALED, SqlType
 MARK: Final = types.DATE_MARK
 
 TICKS_PER_S: Final = 10_000_000
-"""Units per second: 100 ns, the precision of datetime2(7). Documented."""
+"""Ticks of 100 ns per second: the precision of datetime2(7). Documented."""
 TICKS_OF_DIGIT: Final = (10_000_000, 1_000_000, 100_000, 10_000, 1_000, 100, 10, 1)
-"""Number of fractional digits of a second -> units per last digit."""
+"""Number of fractional digits of a second -> ticks of 100 ns per unit of the last digit."""
 DAY: Final = 86_400 * TICKS_PER_S
 EPOCH: Final = date(1900, 1, 1).toordinal()
 FIRST_DAYS: Final = {"datetime": date(1753, 1, 1).toordinal(), "smalldatetime": EPOCH}
 LAST_DAYS: Final = {"smalldatetime": date(2079, 6, 6).toordinal()}
 LAST_DAY: Final = date.max.toordinal()
 CUTOFF: Final = 50
-"""First two-digit year of the 20th century; 00 to 49 belong to the 21st. Documented [DOC: two digit year cutoff]."""
+"""Two-digit years from this one on belong to the 20th century, earlier ones to the 21st.
+
+Documented [DOC: two digit year cutoff].
+"""
 
 
 class Culture(Struct, frozen=True):
-    """Settings that determine how dates are parsed and named."""
+    """Session settings for parsing and naming dates: language, DATEFORMAT and DATEFIRST."""
 
     language: Language = ENGLISH
     dateformat: str = "mdy"
@@ -42,7 +45,11 @@ US_CULTURE: Final = Culture()
 
 
 class DateTimeValue(NamedTuple):
-    """Day (ordinal of the proleptic calendar), time of day, and optional offset in minutes east of UTC."""
+    """Date and time.
+
+    *day* is the ordinal of the proleptic Gregorian calendar, *ticks* the time of day in 100 ns. *offset* is
+    in minutes east of UTC; None without an offset.
+    """
 
     day: int
     ticks: int = 0
@@ -50,36 +57,36 @@ class DateTimeValue(NamedTuple):
 
     @property
     def total(self) -> int:
-        """Return the units of 100 ns since the year 1."""
+        """Return the time since the year 1, in ticks of 100 ns."""
         return self.day * DAY + self.ticks
 
     @property
     def utc(self) -> int:
-        """Return the units of 100 ns since the year 1, in UTC."""
+        """Return the time since the year 1 in UTC, in ticks of 100 ns."""
         return self.total - (self.offset or 0) * 60 * TICKS_PER_S
 
     @property
     def date(self) -> date:
-        """Return the date."""
+        """Return the calendar date."""
         return date.fromordinal(self.day)
 
     def as_datetime(self) -> datetime:
-        """Return the value as datetime, with microseconds."""
+        """Return the value as a Python datetime, cut to microseconds and without the offset."""
         return datetime.combine(self.date, datetime.min.time()) + timedelta(microseconds=self.ticks // 10)
 
 
 def build_from_total(total: int, offset: int | None = None) -> DateTimeValue:
-    """Build a value from units of 100 ns since the year 1."""
+    """Build a value from *total*, the ticks of 100 ns since the year 1."""
     return DateTimeValue(total // DAY, total % DAY, offset)
 
 
 def build_from_datetime(moment: datetime) -> DateTimeValue:
-    """Build a value from a datetime."""
+    """Build a value from a Python datetime."""
     seconds = moment.hour * 3600 + moment.minute * 60 + moment.second
     return DateTimeValue(moment.toordinal(), seconds * TICKS_PER_S + moment.microsecond * 10)
 
 
-# --- reading ---------------------------------------------------------------------------------------------
+# --- parsing ------------------------------------------------------------------------------------------------
 
 _ISO: Final = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)T(\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[-+]\d\d:\d\d)?", re.ASCII
@@ -95,18 +102,18 @@ _NAMED: Final = re.compile(r"[\d\s,.\-/]*([^\W\d_]{3,20})[\d\s,.\-/]*")
 
 
 class _DateFormatError(Exception):
-    """Error for a text that is not a date."""
+    """Error for a text that does not have the format of a date."""
 
 
 class _DateRangeError(Exception):
-    """Error for a date that does not exist."""
+    """Error for a date that does not exist, such as 30 February."""
 
 
 @lru_cache(maxsize=2048)
 def parse_date(
     text: str, kind: SqlType = DATETIME, culture: Culture = US_CULTURE, style: int | None = None
 ) -> DateTimeValue:
-    """Parse *text* as a value of *kind*. Raises 241 or 242."""
+    """Parse *text* as a value of the date or time type *kind*. Raises 241 or 242."""
     if len(text) > 100:
         raise SqlError(241)
     try:
@@ -198,10 +205,11 @@ def _read_day(text: str, kind: SqlType, culture: Culture, style: int | None) -> 
 
 
 def _parse_ordered_date(parts: tuple[str, ...], order: str, kind: SqlType, style: int | None) -> int:
-    """Return the day of three numbers. A four-digit number is the year in any position."""
+    """Parse a date of three numbers and return its ordinal. A four-digit number is the year in any position."""
     first, middle, last = parts
     if len(first) == 4:
-        # datetime parses 2005-04-03 by DATEFORMAT (as ydm after dmy); the types of 2008 never do. Documented.
+        # With DATEFORMAT dmy, datetime reads 2005-04-03 as year, day, month. The types of 2008 never do.
+        # Documented.
         by_format = kind.name in OLD_MOMENTS and style is None and order in ("dmy", "ydm")
         month, day = (last, middle) if by_format else (middle, last)
         return _compute_ordinal(int(first), int(month), int(day))
@@ -222,7 +230,7 @@ _STYLE_ORDERS: Final = {
     **dict.fromkeys((2, 102, 11, 111, 12, 112, 20, 120, 21, 121, 23, 25, 126, 127), "ymd"),
     **dict.fromkeys((3, 103, 4, 104, 5, 105, 6, 106, 13, 113), "dmy"),
 }
-"""Style -> order of day, month and year. Documented [DOC: CAST and CONVERT]."""
+"""Style of CONVERT -> order of day, month and year. Documented [DOC: CAST and CONVERT]."""
 
 
 def _expand_year(year: int) -> int:
@@ -249,7 +257,10 @@ def _compute_ordinal(year: int, month: int, day: int) -> int:
 
 
 def fit_to_type(moment: DateTimeValue, kind: SqlType) -> DateTimeValue:
-    """Convert the value to *kind*, which determines its parts and its rounding. Raises 242 for an impossible day."""
+    """Convert the value to the type *kind*: drop the parts that the type lacks, and round.
+
+    Raises 241 or 242 if the type cannot hold the value.
+    """
     name = kind.name
     if name in OLD_MOMENTS and moment.offset is not None:
         moment = DateTimeValue(moment.day, moment.ticks)
@@ -270,7 +281,9 @@ def fit_to_type(moment: DateTimeValue, kind: SqlType) -> DateTimeValue:
             moment = DateTimeValue(EPOCH, moment.ticks)
         elif name == "datetimeoffset":
             moment = moment._replace(offset=moment.offset or 0)
-            if not DAY <= moment.utc < (LAST_DAY + 1) * DAY:  # the years 1 to 9999 refer to UTC
+            if (
+                not DAY <= moment.utc < (LAST_DAY + 1) * DAY
+            ):  # the limits, years 1 to 9999, apply to the time in UTC
                 raise SqlError(241)
         else:
             moment = moment._replace(offset=None)
@@ -282,22 +295,25 @@ def fit_to_type(moment: DateTimeValue, kind: SqlType) -> DateTimeValue:
 def _to_datetime_ticks(ticks: int) -> int:
     """Round to a thousandth of a second and add one.
 
-    A minute then rounds down at 29.998 s and up at 29.999 s, as in the product.
+    Rounding to minutes then rounds 29.998 s down and 29.999 s up, as SQL Server does.
     """
     return (ticks * 1000 + TICKS_PER_S // 2) // TICKS_PER_S * (TICKS_PER_S // 1000) + TICKS_PER_S // 1000
 
 
 def _round_datetime_ticks(thirds: int) -> int:
-    """Convert three-hundredths of a second to the thousandths .000, .003 and .007 that datetime shows. Documented."""
+    """Convert three-hundredths of a second to ticks that end in .000, .003 or .007 s, as datetime does.
+
+    Documented.
+    """
     seconds, rest_thirds = divmod(thirds, 300)
     return seconds * TICKS_PER_S + (rest_thirds * 20 + 3) // 6 * (TICKS_PER_S // 1000)
 
 
-# --- writing ---------------------------------------------------------------------------------------------
+# --- formatting ---------------------------------------------------------------------------------------------
 
 
 def format_body(moment: DateTimeValue, kind: SqlType) -> str:
-    """Return the value as a result set shows it, which is also the stored form after the mark."""
+    """Format the value as in a result set. The stored form is this text after the prefix MARK."""
     day = moment.date.isoformat()
     seconds, rest_ticks = divmod(moment.ticks, TICKS_PER_S)
     clock = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
@@ -319,7 +335,7 @@ def _format_zone(offset: int) -> str:
 
 
 def get_stored_type(value: str) -> SqlType:
-    """Return the type of a stored value, which its form shows."""
+    """Return the type of a stored date or time. The length and the separators of the text determine it."""
     text = value.removeprefix(MARK)
     if len(text) == 10 and text[4] == "-":
         return SqlType("date")
@@ -333,7 +349,7 @@ def get_stored_type(value: str) -> SqlType:
 
 
 def parse_held_value(value: str) -> DateTimeValue:
-    """Parse a stored value."""
+    """Parse a date or time in its stored form."""
     text = value.removeprefix(MARK)
     kind = get_stored_type(text)
     return parse_date(text, SqlType("datetime2", scale=7) if kind.name in OLD_MOMENTS else kind)
@@ -351,15 +367,17 @@ _PARTS: Final[dict[int, tuple[str, str]]] = {
     126: ("{y}-{mm}-{dd}", "{hh}:{mi}:{ss}{point}{f}"), 127: ("{y}-{mm}-{dd}", "{hh}:{mi}:{ss}{point}{f}"),
     130: ("{hijri}", "{h:>2}:{mi}:{ss}{colon}{f}{ampm}"), 131: ("{hijri_digits}", "{h:>2}:{mi}:{ss}{colon}{f}{ampm}"),
 }  # fmt: skip
-"""Style -> format of date and of time. Documented [DOC: CAST and CONVERT, date and time styles]."""
+"""Style -> format of the date and format of the time. Documented [DOC: CAST and CONVERT, date and time
+styles].
+"""
 _LONG_YEAR: Final = frozenset({1, 2, 3, 4, 5, 6, 7, 10, 11, 12})
-"""Styles that have a four-digit year when 100 is added."""
+"""Styles whose variant with a four-digit year has a number greater by 100."""
 
 
 def format_date(
     moment: DateTimeValue, kind: SqlType, style: int | None = None, culture: Culture = US_CULTURE
 ) -> str:
-    """Format the value as CONVERT does. Raises 281 for an unknown style."""
+    """Format the value as CONVERT does with *style*. Raises 281 for an unknown style."""
     if style is None or (style == 0 and kind.name not in OLD_MOMENTS):
         if kind.name not in OLD_MOMENTS:
             return format_body(moment, kind)
@@ -376,7 +394,9 @@ def format_date(
     if kind.name == "date":
         clock_form = ""
     if style == 127 and kind.name == "datetimeoffset":
-        moment = build_from_total(moment.utc, moment.offset)  # Z means UTC
+        moment = build_from_total(
+            moment.utc, moment.offset
+        )  # this style ends with Z, so it shows the time in UTC
     pieces = _format_pieces(moment, kind, culture, long)
     if style in (126, 127) and kind.name in OLD_MOMENTS and not moment.ticks % TICKS_PER_S:
         clock_form = "{hh}:{mi}:{ss}"
@@ -417,11 +437,13 @@ def _format_pieces(moment: DateTimeValue, kind: SqlType, culture: Culture, long:
 
 
 HIJRI_START: Final = 227_015
-"""Ordinal of 1 Muharram of the year 1. Derived: the tabular calendar with 30-year cycles (Kuwaiti algorithm)."""
+"""Ordinal of 1 Muharram of the year 1. Derived from the tabular calendar with 30-year cycles (Kuwaiti
+algorithm).
+"""
 
 
 def _convert_to_hijri(ordinal: int) -> tuple[int, int, int]:
-    """Return (year, month, day) of the Hijri calendar."""
+    """Return year, month and day in the Hijri calendar."""
     days = ordinal - HIJRI_START
     year = (30 * days + 10_646) // 10_631
     first_ordinal = _convert_from_hijri(year, 1, 1)
@@ -439,7 +461,7 @@ def _convert_from_hijri(year: int, month: int, day: int) -> int:
 
 
 def _parse_hijri_day(text: str) -> int:
-    """Parse dd/mm/yyyy of the Hijri calendar. Return the ordinal."""
+    """Parse a Hijri date in the form dd/mm/yyyy. Return its ordinal."""
     date_match = _SEPARATED.fullmatch(text)
     if date_match is None:
         raise _DateFormatError

@@ -1,4 +1,4 @@
-"""Functions of dates: DATEADD, DATEDIFF, DATEPART, DATENAME and others."""
+"""Date functions of T-SQL: DATEADD, DATEDIFF, DATEPART, DATENAME, AT TIME ZONE and others."""
 
 import re
 from collections.abc import Callable
@@ -43,9 +43,9 @@ _STEP: Final = {
     "week": 7 * DAY, "day": DAY, "dayofyear": DAY, "weekday": DAY, "hour": 3600 * TICKS_PER_S,
     "minute": 60 * TICKS_PER_S, "second": TICKS_PER_S, "millisecond": 10_000, "microsecond": 10,
 }  # fmt: skip
-"""Part -> its length in units of 100 ns."""
+"""Date part of constant length -> its length in ticks of 100 ns."""
 _CLOCK: Final = frozenset({"hour", "minute", "second", "millisecond", "microsecond", "nanosecond"})
-"""Parts of a time, which a date does not have."""
+"""Date parts that belong to the time of day. A value of the type date does not have them."""
 
 
 def _parse_part(name: Scalar, function: str = "datepart") -> str:
@@ -56,7 +56,7 @@ def _parse_part(name: Scalar, function: str = "datepart") -> str:
 
 
 def _get_kind(value: Scalar, kind: Scalar = "") -> SqlType:
-    """Return the type of the value: *kind*, or that of its stored form. Other values count as datetime."""
+    """Return the type of *value*: the type in *kind*, else the type of its stored form, else datetime."""
     if kind:
         sql_type = read_type(str(kind))
         return sql_type if sql_type.is_moment else DATETIME
@@ -64,7 +64,7 @@ def _get_kind(value: Scalar, kind: Scalar = "") -> SqlType:
 
 
 def _check_part(part: str, kind: SqlType, function: str) -> None:
-    """Raise 9810 for a part that values of the type do not have."""
+    """Raise 9810 if values of the type *kind* do not have the date part."""
     fine = kind.name not in OLD_MOMENTS or part not in ("microsecond", "nanosecond")
     if (kind.name == "date" and part in _CLOCK) or (kind.name == "time" and part not in _CLOCK):
         fine = False
@@ -75,7 +75,7 @@ def _check_part(part: str, kind: SqlType, function: str) -> None:
 
 
 def dateadd(culture: Culture, name: Scalar, count: Scalar, value: Scalar, kind: Scalar = "") -> Scalar:
-    """Evaluate DATEADD. Raise 517 for a result outside the calendar."""
+    """Evaluate DATEADD. Raises 517 if the result is outside the range of the type."""
     part = _parse_part(name, "dateadd")
     if count is None or value is None:
         return None
@@ -97,7 +97,10 @@ def dateadd(culture: Culture, name: Scalar, count: Scalar, value: Scalar, kind: 
 
 
 def _add_months(day: date, count: int, kind: SqlType) -> date:
-    """Return the day *count* months later, or the last day of that month. Raises 517."""
+    """Return the day *count* months later. The last day of the month replaces a day that does not exist.
+
+    Raises 517.
+    """
     months = day.month - 1 + count
     year, month = day.year + months // 12, months % 12 + 1
     if not 1 <= year <= 9999:
@@ -106,13 +109,13 @@ def _add_months(day: date, count: int, kind: SqlType) -> date:
 
 
 _UNTRUNCATED: Final = frozenset({"weekday", "tzoffset", "nanosecond"})
-"""Parts that DATETRUNC does not support. Documented [DOC: DATETRUNC]."""
+"""Date parts that DATETRUNC does not support. Documented [DOC: DATETRUNC]."""
 _DIGITS: Final = {"millisecond": 3, "microsecond": 6}
-"""Part -> fractional digits that a type needs for it. Documented [DOC: DATETRUNC]."""
+"""Date part -> fractional digits that the type of the value must have. Documented [DOC: DATETRUNC]."""
 
 
 def datetrunc(culture: Culture, name: Scalar, value: Scalar, kind: Scalar = "") -> Scalar:
-    """Evaluate DATETRUNC: the start of the part, in the type of the value. Raises 9810 and 9837."""
+    """Evaluate DATETRUNC: the start of the date part, in the type of the value. Raises 9810 or 9837."""
     part = _parse_part(name, "datetrunc")
     if value is None:
         return None
@@ -139,13 +142,13 @@ def datetrunc(culture: Culture, name: Scalar, value: Scalar, kind: Scalar = "") 
 
 
 _BUCKETS: Final = frozenset({*_MONTHS, *_STEP} - {"microsecond"})
-"""Parts that DATE_BUCKET supports. Documented [DOC: DATE_BUCKET]."""
+"""Date parts that DATE_BUCKET supports. Documented [DOC: DATE_BUCKET]."""
 
 
 def date_bucket(
     culture: Culture, name: Scalar, width: Scalar, value: Scalar, origin: Scalar = None, kind: Scalar = ""
 ) -> Scalar:
-    """Evaluate DATE_BUCKET: the start of the bucket that contains the value. Raises 9810 and 9834."""
+    """Evaluate DATE_BUCKET: the start of the bucket that contains the value. Raises 9810 or 9834."""
     part = _parse_part(name, "date_bucket")
     if width is None or value is None:
         return None
@@ -179,7 +182,7 @@ def _get_last_day(year: int, month: int) -> int:
 
 
 def _store_in_range(total: int, offset: int | None, kind: SqlType) -> str:
-    """Return the stored value. Raise 517 for a value outside the calendar of its type."""
+    """Return the stored form of a date. Raises 517 if it is outside the range of its type."""
     first_day = date_values.FIRST_DAYS.get(kind.name, 1)
     last_day = date_values.LAST_DAYS.get(kind.name, date_values.LAST_DAY)
     if not first_day * DAY <= total < (last_day + 1) * DAY:
@@ -188,9 +191,9 @@ def _store_in_range(total: int, offset: int | None, kind: SqlType) -> str:
 
 
 def datediff(culture: Culture, name: Scalar, start: Scalar, end: Scalar) -> Scalar:
-    """Evaluate DATEDIFF: count the crossed boundaries of the part.
+    """Evaluate DATEDIFF: count the boundaries of the date part between *start* and *end*.
 
-    Weeks always begin on Sunday. Documented [DOC: DATEDIFF].
+    Weeks always begin on Sunday. Documented [DOC: DATEDIFF]. Raises 535 if the count exceeds an int.
     """
     count = datediff_big(culture, name, start, end)
     if isinstance(count, int) and not -(2**31) <= count < 2**31:
@@ -199,7 +202,7 @@ def datediff(culture: Culture, name: Scalar, start: Scalar, end: Scalar) -> Scal
 
 
 def datediff_big(culture: Culture, name: Scalar, start: Scalar, end: Scalar) -> Scalar:
-    """Evaluate DATEDIFF_BIG."""
+    """Evaluate DATEDIFF_BIG: DATEDIFF with a bigint result."""
     part = _parse_part(name, "datediff")
     if start is None or end is None:
         return None
@@ -217,7 +220,10 @@ def datediff_big(culture: Culture, name: Scalar, start: Scalar, end: Scalar) -> 
 
 
 def _convert_difference_end(value: Scalar, culture: Culture) -> DateTimeValue:
-    """Return one end of a DATEDIFF. A literal with more digits than a datetime is a datetime2 [DOC: DATEDIFF]."""
+    """Convert an argument of DATEDIFF.
+
+    A literal with more digits than datetime allows is a datetime2 [DOC: DATEDIFF].
+    """
     if not isinstance(value, str):
         return convert_to_date(value, SqlType("datetimeoffset", scale=7), culture)
     try:
@@ -229,7 +235,10 @@ def _convert_difference_end(value: Scalar, culture: Culture) -> DateTimeValue:
 
 
 def _parse_offset_minutes(zone: Scalar, name: str) -> int:
-    """Return the minutes east of UTC of an offset such as `+02:00`, or of a number of minutes. Raises 9812."""
+    """Return the minutes east of UTC of *zone*, which is a number of minutes or a text such as `+02:00`.
+
+    Raises 9812.
+    """
     match = re.fullmatch(r"([+-])(\d{2}):(\d{2})", to_text(zone))
     if isinstance(zone, int):
         minutes = zone
@@ -247,10 +256,7 @@ _OFFSET_KIND: Final = read_type(_OFFSET)
 
 
 def switch_offset(culture: Culture, value: Scalar, zone: Scalar, kind: Scalar = _OFFSET) -> Scalar:
-    """Evaluate SWITCHOFFSET: the same time with another offset.
-
-    [DOC: SWITCHOFFSET]
-    """
+    """Evaluate SWITCHOFFSET: the same time, shown with another offset [DOC: SWITCHOFFSET]."""
     if value is None or zone is None:
         return None
     moment, minutes = (
@@ -262,7 +268,7 @@ def switch_offset(culture: Culture, value: Scalar, zone: Scalar, kind: Scalar = 
 
 
 def to_datetimeoffset(culture: Culture, value: Scalar, zone: Scalar, kind: Scalar = _OFFSET) -> Scalar:
-    """Evaluate TODATETIMEOFFSET: the same local time with an offset [DOC: TODATETIMEOFFSET]."""
+    """Evaluate TODATETIMEOFFSET: the same local time, with the given offset [DOC: TODATETIMEOFFSET]."""
     if value is None or zone is None:
         return None
     moment = convert_to_date(value, _OFFSET_KIND, culture)
@@ -272,7 +278,7 @@ def to_datetimeoffset(culture: Culture, value: Scalar, zone: Scalar, kind: Scala
 
 
 def datepart(culture: Culture, name: Scalar, value: Scalar) -> Scalar:
-    """Evaluate DATEPART."""
+    """Evaluate DATEPART: a date part as a number."""
     part = _parse_part(name)
     if value is None:
         return None
@@ -312,7 +318,7 @@ def _compute_part(part: str, moment: DateTimeValue, culture: Culture) -> int:
 
 
 def datename(culture: Culture, name: Scalar, value: Scalar) -> Scalar:
-    """Evaluate DATENAME in the session's language."""
+    """Evaluate DATENAME: a date part as text, in the language of the session."""
     part = _parse_part(name, "datename")
     if value is None:
         return None
@@ -366,7 +372,9 @@ CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
     "month": lambda culture, value: datepart(culture, "month", value),
     "day": lambda culture, value: datepart(culture, "day", value),
 }
-"""Functions that depend on SET LANGUAGE, DATEFORMAT and DATEFIRST, by their T-SQL names."""
+"""T-SQL functions that depend on SET LANGUAGE, DATEFORMAT and DATEFIRST, by name. Their first argument is the
+culture.
+"""
 
 
 # --- dates from numbers -------------------------------------------------------------------------------------
@@ -374,7 +382,7 @@ CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
 
 @propagate_null
 def agent_datetime(day: Scalar, clock: Scalar) -> Scalar:
-    """Evaluate msdb.dbo.agent_datetime."""
+    """Evaluate msdb.dbo.agent_datetime: the datetime of a date (yyyymmdd) and a time (hhmmss) as integers."""
     return store_datetime(parse_moment(f"{to_integer(day):08d}") + _parse_clock(to_integer(clock)))
 
 
@@ -383,7 +391,10 @@ def _parse_clock(number: int) -> timedelta:
 
 
 def _make_from_parts(kind: str) -> Callable[..., Scalar]:
-    """Build DATEFROMPARTS and related functions. They raise 289 for invalid parts."""
+    """Build DATEFROMPARTS or the same function for the type *kind*.
+
+    The function raises 289 for invalid parts.
+    """
 
     def make(*parts: Scalar) -> Scalar:
         scaled = kind in ("datetime2", "time", "datetimeoffset")
@@ -417,7 +428,10 @@ def _build_from_parts(kind: str, numbers: list[int], scale: int) -> DateTimeValu
 
 
 def _build_fixed_arity(function: Callable[..., Scalar], names: str) -> Callable[..., Scalar]:
-    """Return the function with a fixed number of arguments, so that a wrong number raises 174."""
+    """Return the function with a check that raises 174 for a wrong number of arguments.
+
+    *names*: names of the arguments, separated by blanks.
+    """
     count = len(names.split())
 
     def call(*values: Scalar) -> Scalar:
@@ -443,13 +457,13 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     ),
     "agent_datetime": agent_datetime,
 }
-"""Functions that depend only on their arguments."""
+"""T-SQL functions that depend only on their arguments, by name."""
 
 
-# --- AT TIME ZONE -----------------------------------------------------------------------------------------
-# Windows names of time zones, and local times in the gap and overlap when clocks change. The names are from
-# the CLDR. The offsets are from the IANA database in the package tzdata, never from the machine, so that all
-# machines give the same result.
+# --- AT TIME ZONE -------------------------------------------------------------------------------------------
+# The Windows names of time zones are from the CLDR. The offsets are from the IANA database in the package
+# tzdata,
+# never from the operating system, so that all machines give the same result.
 
 _SCALES: Final = {"datetime": 3, "smalldatetime": 0, "date": 0}
 
@@ -462,7 +476,7 @@ def _read_zone_names() -> dict[str, str]:
 
 @cache
 def _get_zone(name: str) -> tzinfo:
-    """Return the time zone with a Windows name. Raises 9820."""
+    """Return the time zone with this Windows name. Raises 9820 for an unknown name."""
     iana = _read_zone_names().get(name.strip().lower())
     if iana is None:
         raise SqlError(9820, name)
@@ -471,9 +485,10 @@ def _get_zone(name: str) -> tzinfo:
 
 
 def at_time_zone(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
-    """Evaluate AT TIME ZONE. A value without an offset is a local time there [DOC: AT TIME ZONE].
+    """Evaluate AT TIME ZONE. A value without an offset is a local time in the zone [DOC: AT TIME ZONE].
 
-    In the gap the result is one hour later; in the overlap the offset after the change is used.
+    If clocks change, a local time in the gap moves one hour ahead, and a time in the overlap gets the later
+    offset.
     """
     if value is None or zone is None:
         return None
@@ -499,7 +514,7 @@ def at_time_zone(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
 
 
 def infer_at_time_zone_type(kind: SqlType | None) -> SqlType:
-    """Return the type of AT TIME ZONE. Raises 8116 unless *kind* is a date with a time."""
+    """Return the result type of AT TIME ZONE. Raises 8116 unless *kind* has a date and a time."""
     if kind is not None and (not kind.is_moment or kind.name in ("date", "time")):
         raise SqlError(8116, kind.name, 1, "AT TIME ZONE")
     return SqlType("datetimeoffset", scale=7 if kind is None else _SCALES.get(kind.name, kind.scale))

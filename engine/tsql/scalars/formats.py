@@ -40,15 +40,18 @@ _STANDARD_DATES: Final = {
 
 
 PLACES_MAX: Final = 99
-"""Maximum number of digits in a standard number format. Documented [DOC: standard numeric format strings]."""
+"""Maximum precision specifier of a standard number format. Documented [DOC: standard numeric format strings]."""
 
 
 _UNSIGNED: Final = 2**32 - 1
-"""Mask of an int, which format X shows in two's complement."""
+"""Mask of 32 bits. Format X shows an int in two's complement."""
 
 
 def compute_format_work(_: Scalar, pattern: Scalar = None, *__: Scalar) -> int:
-    """Return the work (work.py) of parsing a pattern, which may have 4,000 characters. Measured."""
+    """Return the work (work.py) to parse a format pattern, which may have 4,000 characters.
+
+    The weight is measured.
+    """
     return len(pattern) // 2 if isinstance(pattern, str) else 0
 
 
@@ -71,9 +74,9 @@ def _format_date(moment: datetime, pattern: str) -> str:
 
 
 def _format_number(number: Decimal, pattern: str) -> str | None:
-    """Format with the standard formats N, F, D, P, C or a picture of 0, # and commas; NULL for an invalid format.
+    """Format a number with a .NET pattern: a standard format such as N2, or digits such as #,##0.00.
 
-    Documented [DOC: FORMAT].
+    Return None for an invalid precision. Documented [DOC: FORMAT].
     """
     standard = re.fullmatch(r"([NnFfDdPpCcGgXx])(\d*)", pattern)
     if standard is not None:
@@ -125,7 +128,7 @@ _HASHES: Final = {"md5": "md5", "sha": "sha1", "sha1": "sha1", "sha2_256": "sha2
 
 @propagate_null
 def _evaluate_hashbytes(kind: Scalar, value: Scalar) -> Scalar:
-    """Evaluate HASHBYTES, with text as varchar; NULL for an unknown algorithm."""
+    """Evaluate HASHBYTES. Text is hashed as varchar. Return None for an unknown algorithm."""
     name = _HASHES.get(to_text(kind).lower())
     data = value if isinstance(value, bytes) else encode_code_page(to_text(value))
     return None if name is None else hashlib.new(name, data, usedforsecurity=False).digest()
@@ -150,7 +153,7 @@ def _evaluate_soundex(value: Scalar) -> Scalar:
 
 @propagate_null
 def _evaluate_difference(a: Scalar, b: Scalar) -> Scalar:
-    """Evaluate DIFFERENCE: the number of equal characters in the two SOUNDEX codes. Documented [DOC: DIFFERENCE]."""
+    """Evaluate DIFFERENCE: the number of equal characters in two SOUNDEX codes. Documented [DOC: DIFFERENCE]."""
     return sum(x == y for x, y in zip(str(_evaluate_soundex(a)), str(_evaluate_soundex(b)), strict=True))
 
 
@@ -160,7 +163,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "soundex": _evaluate_soundex,
     "difference": _evaluate_difference,
 }
-"""Functions that depend only on their arguments."""
+"""T-SQL functions that depend only on their arguments, by name."""
 
 
 # --- PARSE and TRY_PARSE ----------------------------------------------------------------------------------
@@ -173,15 +176,15 @@ CULTURES: Final = {
     "es-es": ("Español", "dmy", ".", ","),
     "it-it": ("Italiano", "dmy", ".", ","),
 }
-"""Culture -> language, order of dates, thousands separator and decimal separator, for the documented list."""
+""".NET culture -> language, DATEFORMAT, thousands separator, decimal separator. The documented cultures only."""
 
 _OF_LANGUAGES: Final = {"us_english": "en-us", "Deutsch": "de-de", "Español": "es-es", "Italiano": "it-it"}
 
 
 def evaluate_parse(culture: Culture, value: Scalar, kind: Scalar, name: Scalar = None) -> Scalar:
-    """Parse *value* as the type *kind* in the culture *name*, or else in that of the session.
+    """Evaluate PARSE: parse *value* as the type *kind*. *name*: the culture; None for that of the session.
 
-    Raises 9818, 9819 or 10761.
+    Raises 9819 or 10761.
     """
     target = read_type(to_text(kind))
     if not (target.is_number or target.is_moment):
@@ -211,7 +214,7 @@ def evaluate_parse(culture: Culture, value: Scalar, kind: Scalar, name: Scalar =
 
 
 def evaluate_try_parse(culture: Culture, value: Scalar, kind: Scalar, name: Scalar = None) -> Scalar:
-    """Parse a text as *kind*; NULL if it is invalid."""
+    """Evaluate TRY_PARSE: parse *value* as the type *kind*; NULL if it is invalid."""
     try:
         return evaluate_parse(culture, value, kind, name)
     except SqlError as problem:

@@ -1,4 +1,4 @@
-"""Scalar functions of T-SQL for SQLite. `LEN(x)` in a query becomes `t_len(x)`."""
+"""Scalar functions of T-SQL for SQLite. The translation replaces `LEN(x)` by `t_len(x)`."""
 
 import inspect
 import json
@@ -44,7 +44,7 @@ from engine.tsql.scalars.values import (
 
 @propagate_null
 def _compute_top_percent(count: Scalar, percent: Scalar) -> Scalar:
-    """Return the number of rows of TOP (percent) PERCENT, rounded up. Documented [DOC: TOP]. Raises 1031."""
+    """Return the row count of TOP (percent) PERCENT, rounded up. Documented [DOC: TOP]. Raises 1031."""
     share = Fraction(str(to_number(percent)))
     if not 0 <= share <= 100:
         raise SqlError(1031)
@@ -52,14 +52,14 @@ def _compute_top_percent(count: Scalar, percent: Scalar) -> Scalar:
 
 
 def _check_recursion(level: Scalar, max_level: Scalar) -> Scalar:
-    """Return the recursion level of a common table expression. Raises 530 above *max_level*."""
+    """Return the recursion level of a common table expression. Raises 530 if it exceeds *max_level*."""
     if to_integer(max_level) and to_integer(level) > to_integer(max_level):
         raise SqlError(530, max_level)
     return level
 
 
 def evaluate_datalength(value: Scalar, kind: Scalar = "") -> Scalar:
-    """Evaluate DATALENGTH: the bytes of the value in the type *kind*, if that is known.
+    """Evaluate DATALENGTH: the size in bytes of a value of the type *kind*; "" for an unknown type.
 
     Documented [DOC: data types].
     """
@@ -86,7 +86,7 @@ def evaluate_datalength(value: Scalar, kind: Scalar = "") -> Scalar:
 
 
 def count_code_units(text: str) -> int:
-    """Return the length of a text [DOC: LEN]. Characters beyond U+FFFF count twice, unless the collation is SC."""
+    """Return the length in UTF-16 code units, which LEN counts without an SC collation [DOC: LEN]."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
@@ -129,17 +129,17 @@ def _evaluate_replace(text: Scalar, pattern: Scalar, replacement: Scalar) -> Sca
     if not to_text(pattern):
         return to_text(text)
     replacement_text = to_text(replacement)
-    count_max = TEXT_LIMIT // max(1, len(replacement_text)) + 1  # more repetitions exceed the limit anyway
+    count_max = TEXT_LIMIT // max(1, len(replacement_text)) + 1  # more would exceed the text limit
     template = replacement_text.replace(
         "\\", r"\\"
-    )  # a text, because a function would be called a million times
+    )  # a template, because re.sub would call a function for each match
     return check_text_limit(
         re.sub(re.escape(to_text(pattern)), template, to_text(text), count=count_max, flags=re.IGNORECASE)
     )
 
 
 def _unpack_value(row: Scalar, position: Scalar) -> Scalar:
-    """Return a value in a row of an applied query (reshape.py)."""
+    """Return the value at *position* in a row of an applied query, given as JSON (reshape.py)."""
     if row is None:
         return None
     value = _parse_row(to_text(row))[to_integer(position)]
@@ -189,7 +189,7 @@ def _evaluate_stuff(text: Scalar, start: Scalar, length: Scalar, replacement: Sc
 
 @propagate_null
 def _evaluate_replicate(text: Scalar, count: Scalar, max_length: Scalar = 8000) -> Scalar:
-    """Evaluate REPLICATE, cut at *max_length* characters: 8,000 bytes unless the text is of a (max) type.
+    """Evaluate REPLICATE. *max_length* limits the result to 8,000 bytes; -1 for a (max) type.
 
     Documented [DOC: REPLICATE].
     """
@@ -219,7 +219,7 @@ def _evaluate_concat(first_value: Scalar, second_value: Scalar, *values: Scalar)
 def _evaluate_concat_ws(
     separator: Scalar, first_value: Scalar, second_value: Scalar, *others: Scalar
 ) -> Scalar:
-    """Evaluate CONCAT_WS: join the values that are not NULL [DOC: CONCAT_WS]."""
+    """Evaluate CONCAT_WS: join all values that are not NULL [DOC: CONCAT_WS]."""
     separator_text = to_text(separator) if separator is not None else ""
     values = (first_value, second_value, *others)
     return check_text_limit(separator_text.join(to_text(value) for value in values if value is not None))
@@ -250,7 +250,7 @@ def _evaluate_choose(number: Scalar, *values: Scalar) -> Scalar:
 
 
 def _evaluate_isnumeric(value: Scalar) -> Scalar:
-    """Evaluate ISNUMERIC: 1 for a value that converts to any numeric type. A lone sign or $ converts to money.
+    """Evaluate ISNUMERIC: 1 if the value converts to a numeric type, even a lone sign or $.
 
     Documented [DOC: ISNUMERIC].
     """
@@ -259,7 +259,7 @@ def _evaluate_isnumeric(value: Scalar) -> Scalar:
     text = to_text(value)
     if not text.strip(" "):
         return 0
-    text = text.strip(" \t\n\v\f\r\xa0")  # a text of only tabs and line breaks counts as a number
+    text = text.strip(" \t\n\v\f\r\xa0")  # text of only tabs and line breaks is numeric
     return int(len(text) <= 400 and (not text or _NUMERIC.fullmatch(text) is not None))
 
 
@@ -292,7 +292,7 @@ def _evaluate_try_convert(
 
 
 def _convert_to_text(culture: Culture, value: Scalar, source: Scalar = None) -> Scalar:
-    """Convert the value for text functions, by the rules of its type."""
+    """Convert the argument of a text function to text, by the rules of its type *source*."""
     sql_type = read_type(str(source)) if source else None
     return None if value is None else format_as_type(value, source=sql_type, culture=culture)
 
@@ -338,7 +338,7 @@ _NULL_CHECKSUM: Final = 2**31 - 1
 
 
 def _evaluate_checksum(*values: Scalar) -> Scalar:
-    """Evaluate CHECKSUM or BINARY_CHECKSUM: each value is XORed to the sum, which rotates by 4 bits before it.
+    """Evaluate CHECKSUM or BINARY_CHECKSUM: for each value, rotate the sum by 4 bits, then XOR the value.
 
     The algorithm is not documented. It is seen in public output for NULL, integers and ASCII texts.
     """
@@ -359,7 +359,7 @@ def _rotate(number: int) -> int:
 
 
 def format_message(text: str, values: tuple[Scalar, ...]) -> str:
-    """Return the text of RAISERROR with its %d, %s, %u and %x filled in. Raises 2787 or 2748."""
+    """Return the message text of RAISERROR with its placeholders replaced. Raises 2786 or 2787."""
     remaining_values = list(values)
 
     def fill(match: re.Match[str]) -> str:
@@ -407,7 +407,7 @@ def format_message(text: str, values: tuple[Scalar, ...]) -> str:
 
 
 def _trim_side(mode: Scalar, value: Scalar, characters: Scalar) -> str:
-    """Return the text without the characters at its beginning, its end or both [DOC: TRIM]."""
+    """Remove *characters* from the start (LEADING), the end (TRAILING) or both sides of the text [DOC: TRIM]."""
     text, drop = to_text(value), to_text(characters)
     drop += drop.swapcase()
     text = text if mode == "TRAILING" else text.lstrip(drop)
@@ -415,7 +415,7 @@ def _trim_side(mode: Scalar, value: Scalar, characters: Scalar) -> str:
 
 
 def _evaluate_translate(value: Scalar, characters: Scalar, translations: Scalar) -> str:
-    """Evaluate TRANSLATE: replace each character by its counterpart. Raises 9828 for different lengths."""
+    """Evaluate TRANSLATE: replace each character by its counterpart. Raises 9828 if the lengths differ."""
     old, new = to_text(characters), to_text(translations)
     if len(old) != len(new):
         raise SqlError(9828)
@@ -428,7 +428,7 @@ def _evaluate_translate(value: Scalar, characters: Scalar, translations: Scalar)
 
 
 def _check_row_limit(count: Scalar) -> Scalar:
-    """Return the number of TOP or FETCH. Raises 1060 for NULL and 127 for a negative number."""
+    """Return the row count of TOP or FETCH. Raises 1060 for NULL, 127 for a negative number."""
     if count is None:
         raise SqlError(1060)
     if to_integer(count) < 0:
@@ -437,7 +437,7 @@ def _check_row_limit(count: Scalar) -> Scalar:
 
 
 def _build_extreme(sign: int) -> Callable[..., Scalar]:
-    """Build GREATEST (1) or LEAST (-1) for values of one type. They ignore NULL [DOC: GREATEST]."""
+    """Build GREATEST (1) or LEAST (-1) for values of the same type. NULL is ignored [DOC: GREATEST]."""
 
     def find(initial: Scalar, *others: Scalar) -> Scalar:
         current_value = initial
@@ -515,7 +515,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "binary_checksum": _evaluate_checksum,
     "fn_varbintohexstr": propagate_null(lambda value: to_text(value).lower()),
 }
-"""Functions that depend only on their arguments."""
+"""T-SQL functions that depend only on their arguments, by name."""
 
 CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
     **dates.CULTURED,
@@ -526,7 +526,7 @@ CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
     "try_parse": formats.evaluate_try_parse,
     "text": _convert_to_text,
 }
-"""Functions whose first argument is the connection's culture."""
+"""T-SQL functions whose first argument is the culture of the session, by name."""
 
 
 _UNSIMULATED_TEXT: Final = """
@@ -554,10 +554,10 @@ INTERNAL: Final = frozenset(
         "json_levels", "json_rows", *xpath.FUNCTIONS,
     }
 )  # fmt: skip
-"""Functions that only rewritten queries call."""
+"""Functions that only translated queries call; T-SQL does not have them."""
 
 UNSIMULATED_FUNCTIONS: Final = frozenset(_UNSIMULATED_TEXT.split())
-"""Functions of the product that are not simulated. Documented [DOC: functions]."""
+"""Functions of SQL Server that are not simulated. Documented [DOC: functions]."""
 
 _NAMES_BY_VERSION: Final = {
     2008: "crypt_gen_random sysdatetime sysutcdatetime sysdatetimeoffset switchoffset todatetimeoffset",
@@ -576,14 +576,14 @@ _NAMES_BY_VERSION: Final = {
 FUNCTION_VERSIONS: Final = {
     name: version for version, names in _NAMES_BY_VERSION.items() for name in names.split()
 }
-"""Function that is newer than 2005 -> version that introduced it. Documented [DOC: functions]."""
+"""Function introduced after 2005 -> version that introduced it. Documented [DOC: functions]."""
 
 
 @lru_cache(maxsize=512)
 def get_arity(function: Callable[..., object], takes_context: bool) -> tuple[int, int]:
-    """Return the minimum and maximum number of arguments; -1 for any number.
+    """Return the minimum and maximum number of arguments. The maximum is -1 if there is no limit.
 
-    With *takes_context* the first argument, a context, does not count.
+    *takes_context*: the first parameter is a context, which does not count.
     """
     parameters = list(inspect.signature(function).parameters.values())[int(takes_context) :]
     arguments_min = sum(p.default is p.empty and p.kind is not p.VAR_POSITIONAL for p in parameters)

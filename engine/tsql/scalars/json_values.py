@@ -1,6 +1,6 @@
 """JSON functions of T-SQL: ISJSON, JSON_VALUE, JSON_QUERY, JSON_MODIFY, and the rows of OPENJSON.
 
-A fragment is cut from the original text, so that its form stays. [DOC: JSON functions]
+JSON_QUERY returns a part of the original text, so its formatting is unchanged. [DOC: JSON functions]
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from engine.tsql.scalars import types
 from engine.tsql.scalars.values import Scalar, to_text
 
 VALUE_MAX: Final = 4000
-"""Maximum length of a JSON_VALUE result. Documented [DOC: JSON_VALUE]."""
+"""Maximum length of a JSON_VALUE result, in characters. Documented [DOC: JSON_VALUE]."""
 DEPTH_MAX: Final = 128
-"""Maximum nesting of JSON. Documented [DOC: ISJSON]."""
+"""Maximum nesting depth of JSON. Documented [DOC: ISJSON]."""
 
 _BLANK: Final = re.compile(r"[ \t\r\n]*")
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
@@ -33,18 +33,18 @@ _STEP: Final = re.compile(r'\.(?:"((?:[^"\\]|\\.)*)"|([A-Za-z_][A-Za-z0-9_]*))|\
 
 
 class JsonNode(Struct, frozen=True):
-    """Value in a JSON text: its kind, its range, and its contents."""
+    """Value in a JSON text: its kind, its position in the text, and its members or elements."""
 
     kind: str
     """object, array, string, number, true, false or null."""
     start: int
     end: int
     items: tuple[tuple[str, JsonNode], ...] = ()
-    """Members of an object by key, or elements of an array by index."""
+    """Members of an object as (key, node), or elements of an array as (index, node); empty for scalars."""
 
 
 class _MalformedError(Exception):
-    """Error for a text that is not JSON, with the position of the first wrong character."""
+    """Error for invalid JSON. Its argument is the position of the first invalid character."""
 
 
 def _skip_blanks(text: str, offset: int) -> int:
@@ -103,7 +103,7 @@ def _parse_container(text: str, start: int, depth: int) -> JsonNode:
 
 
 def parse_json_text(text: str, is_scalar_allowed: bool = False) -> JsonNode:
-    """Return the object or array in *text*, or a scalar if one is allowed. Raises 13609."""
+    """Parse a JSON object or array; with *is_scalar_allowed*, also a scalar. Raises 13609."""
     try:
         node = _parse_node(text, _skip_blanks(text, 0) if is_scalar_allowed else 0, 1)
         end = _skip_blanks(text, node.end)
@@ -118,7 +118,10 @@ def parse_json_text(text: str, is_scalar_allowed: bool = False) -> JsonNode:
 
 
 class JsonPath(Struct, frozen=True):
-    """JSON path: whether a missing step is an error, and its steps (keys are texts, indexes are numbers)."""
+    """JSON path. Steps are keys (str) or indexes (int). *strict*: a missing step is an error.
+
+    *appends*: mode append.
+    """
 
     strict: bool
     steps: tuple[str | int, ...]
@@ -126,7 +129,7 @@ class JsonPath(Struct, frozen=True):
 
 
 def parse_json_path(text: str, may_append: bool = False) -> JsonPath:
-    """Parse a path. Raises 13607."""
+    """Parse a JSON path. *may_append*: the path may begin with `append`. Raises 13607."""
     rest_text, position, appends, strict = text, 0, False, False
     if may_append and rest_text[:7].lower() == "append ":
         appends, position = True, 7
@@ -152,7 +155,7 @@ def parse_json_path(text: str, may_append: bool = False) -> JsonPath:
 
 
 def step_into(node: JsonNode, step: str | int) -> JsonNode | None:
-    """Return the member or element of *node* that a step names; None if there is none."""
+    """Return the member or element of *node* for one path step; None if it does not exist."""
     if isinstance(step, int):
         return node.items[step][1] if node.kind == "array" and step < len(node.items) else None
     if node.kind != "object":
@@ -161,7 +164,7 @@ def step_into(node: JsonNode, step: str | int) -> JsonNode | None:
 
 
 def find_node(node: JsonNode, path: JsonPath) -> JsonNode | None:
-    """Return the node at the end of a path; None if there is none. Raises 13608 for a strict path."""
+    """Return the node at *path* below *node*; None if it does not exist. Raises 13608 for a strict path."""
     json_node: JsonNode | None = node
     for step in path.steps:
         json_node = step_into(json_node, step) if json_node is not None else None
@@ -171,7 +174,7 @@ def find_node(node: JsonNode, path: JsonPath) -> JsonNode | None:
 
 
 def get_scalar_text(text: str, node: JsonNode) -> str | None:
-    """Return a scalar as text; None for null."""
+    """Return the text of a scalar node; None for null."""
     if node.kind == "null":
         return None
     written_text = text[node.start : node.end]
@@ -184,11 +187,11 @@ _ISJSON: Final = {
     "SCALAR": ("number", "string"),
     "VALUE": ("object", "array", "number", "string", "true", "false", "null"),
 }
-"""Constraint of ISJSON -> kinds of nodes that it accepts. Documented [DOC: ISJSON]."""
+"""Constraint of ISJSON -> node kinds that satisfy it. Documented [DOC: ISJSON]."""
 
 
 def is_json(value: Scalar, constraint: Scalar = None) -> Scalar:
-    """Evaluate ISJSON. Without a constraint, an object or an array is valid."""
+    """Evaluate ISJSON. Without a constraint, objects and arrays are valid."""
     if value is None:
         return None
     try:
@@ -199,7 +202,7 @@ def is_json(value: Scalar, constraint: Scalar = None) -> Scalar:
 
 
 def json_path_exists(value: Scalar, path: Scalar) -> Scalar:
-    """Evaluate JSON_PATH_EXISTS, which raises no errors [DOC: JSON_PATH_EXISTS]."""
+    """Evaluate JSON_PATH_EXISTS, which never raises an error [DOC: JSON_PATH_EXISTS]."""
     if value is None or path is None:
         return None
     try:
@@ -209,7 +212,7 @@ def json_path_exists(value: Scalar, path: Scalar) -> Scalar:
 
 
 def json_value(value: Scalar, path: Scalar) -> Scalar:
-    """Evaluate JSON_VALUE."""
+    """Evaluate JSON_VALUE: the scalar at a path, as text."""
     if value is None or path is None:
         return None
     text, json_path = to_text(value), parse_json_path(to_text(path))
@@ -229,7 +232,7 @@ def json_value(value: Scalar, path: Scalar) -> Scalar:
 
 
 def json_query(value: Scalar, path: Scalar = "$") -> Scalar:
-    """Evaluate JSON_QUERY."""
+    """Evaluate JSON_QUERY: the object or array at a path, as text."""
     if value is None or path is None:
         return None
     text, json_path = to_text(value), parse_json_path(to_text(path))
@@ -242,7 +245,7 @@ def json_query(value: Scalar, path: Scalar = "$") -> Scalar:
 
 
 def to_json(value: Scalar, is_fragment: bool) -> str:
-    """Return a value as JSON: numbers bare, JSON fragments unchanged, other texts in quotes."""
+    """Return a value as JSON: numbers and fragments unchanged, other texts in quotes."""
     if value is None:
         return "null"
     if isinstance(value, int | float):
@@ -262,7 +265,7 @@ def _make_modifier(is_fragment: bool) -> Callable[[Scalar, Scalar, Scalar], Scal
 
 
 def _set_value(text: str, root: JsonNode, path: JsonPath, new_value: Scalar, json_text: str) -> str:
-    """Return the text with the value at a path set, added, removed or appended."""
+    """Return *text* after JSON_MODIFY: the value at *path* is set, inserted, appended, or for NULL removed."""
     node = find_node(root, JsonPath(False, path.steps))
     if path.appends:
         if node is None or node.kind != "array":
@@ -281,7 +284,10 @@ def _set_value(text: str, root: JsonNode, path: JsonPath, new_value: Scalar, jso
 
 
 def _insert_member(text: str, root: JsonNode, path: JsonPath, json_text: str) -> str:
-    """Add a member to the object that the path names without its last step. Do nothing if there is none."""
+    """Insert a member into the object that contains the last step of *path*.
+
+    Without such an object, change nothing.
+    """
     holder = find_node(root, JsonPath(False, path.steps[:-1])) if path.steps else None
     key = path.steps[-1] if path.steps else 0
     if holder is None or holder.kind != "object" or isinstance(key, int):
@@ -304,13 +310,13 @@ def _remove_member(text: str, root: JsonNode, path: JsonPath) -> str:
 
 
 _TYPES: Final = {"null": 0, "string": 1, "number": 2, "true": 3, "false": 3, "array": 4, "object": 5}
-"""Kind of a node -> column type of OPENJSON. Documented [DOC: OPENJSON]."""
+"""Node kind -> column `type` of OPENJSON. Documented [DOC: OPENJSON]."""
 
 
 def _find_container(value: Scalar, path: Scalar) -> tuple[str, JsonNode | None]:
-    """Return the text, and the object or array at *path*; None if there is none.
+    """Return the text, and the object or array at *path*; None if it does not exist.
 
-    Raises SqlError 13611 for another value at a strict path.
+    Raises SqlError 13611 if a strict path leads to a scalar.
     """
     if value is None or path is None:
         return "", None
@@ -324,7 +330,7 @@ def _find_container(value: Scalar, path: Scalar) -> tuple[str, JsonNode | None]:
 
 
 def list_open_json(value: Scalar, path: Scalar = "$") -> Scalar:
-    """Return the rows (key, value, type) of OPENJSON without WITH, packed as JSON (apply.py)."""
+    """Return the rows (key, value, type) of OPENJSON without WITH, as a JSON list (apply.py)."""
     text, node = _find_container(value, path)
     if node is None:
         return "[]"
@@ -338,7 +344,10 @@ def list_open_json(value: Scalar, path: Scalar = "$") -> Scalar:
 
 
 def list_open_json_rows(value: Scalar, path: Scalar = "$") -> Scalar:
-    """Return the rows of OPENJSON with WITH, packed: each element of an array, or the object itself."""
+    """Return the rows of OPENJSON with WITH, as a JSON list.
+
+    Each element of an array is a row; an object is one row.
+    """
     text, node = _find_container(value, path)
     if node is None:
         return "[]"
@@ -347,7 +356,7 @@ def list_open_json_rows(value: Scalar, path: Scalar = "$") -> Scalar:
 
 
 def _get_field(value: Scalar, path: Scalar) -> Scalar:
-    """Return a column of OPENJSON: the value at a path in an object, or a scalar itself at `$`."""
+    """Return a column of OPENJSON with WITH: the scalar at *path* in a row, as text."""
     if value is None:
         return None
     text, json_path = to_text(value), parse_json_path(to_text(path))
@@ -360,7 +369,7 @@ def _get_field(value: Scalar, path: Scalar) -> Scalar:
 
 
 def _get_fragment(value: Scalar, path: Scalar) -> Scalar:
-    """Return a column of OPENJSON with AS JSON."""
+    """Return a column of OPENJSON with AS JSON: the object or array at *path* in a row."""
     if value is None:
         return None
     text, json_path = to_text(value), parse_json_path(to_text(path))
@@ -373,7 +382,7 @@ def _get_fragment(value: Scalar, path: Scalar) -> Scalar:
 
 
 def string_split(value: Scalar, separator: Scalar, ordinal: Scalar = 0) -> Scalar:
-    """Return the rows of STRING_SPLIT, packed. Raises 214 for a separator that is not one character."""
+    """Return the rows of STRING_SPLIT as a JSON list. Raises 214 unless the separator is one character."""
     if separator is None or len(to_text(separator)) != 1:
         raise SqlError(214, "separator", "nchar(1)/nvarchar(1)")
     if value is None:
@@ -384,11 +393,11 @@ def string_split(value: Scalar, separator: Scalar, ordinal: Scalar = 0) -> Scala
 
 
 SERIES_MAX: Final = 100_000
-"""Maximum rows of GENERATE_SERIES. Assumed."""
+"""Maximum number of rows of GENERATE_SERIES. Assumed."""
 
 
 def generate_series(start: Scalar, stop: Scalar, step: Scalar = None) -> Scalar:
-    """Return the rows of GENERATE_SERIES, packed [DOC: GENERATE_SERIES]."""
+    """Return the rows of GENERATE_SERIES as a JSON list [DOC: GENERATE_SERIES]."""
     first, last = _read_step(start), _read_step(stop)
     if first is None or last is None:
         return "[]"
@@ -407,7 +416,7 @@ def _read_step(value: Scalar) -> Fraction | None:
 
 
 def string_escape(value: Scalar, kind: Scalar) -> Scalar:
-    """Evaluate STRING_ESCAPE. Its only type is json [DOC: STRING_ESCAPE]."""
+    """Evaluate STRING_ESCAPE. The only escape type is json [DOC: STRING_ESCAPE]."""
     if value is None or kind is None:
         return None
     if to_text(kind).lower() != "json":
@@ -415,7 +424,8 @@ def string_escape(value: Scalar, kind: Scalar) -> Scalar:
     return _quote_text(to_text(value))[1:-1]
 
 
-# --- FOR JSON (forjson.py inserts the calls) ---------------------------------------------------------------
+# --- FOR JSON (forjson.py inserts calls of these functions)
+# --------------------------------------------------
 
 
 def _quote_text(text: str) -> str:
@@ -423,7 +433,10 @@ def _quote_text(text: str) -> str:
 
 
 def _write_literal(value: Scalar, kind: Scalar, is_fragment: Scalar) -> Scalar:
-    """Return a value as JSON. *kind* is "bit", "number", another type, or empty if it is unknown."""
+    """Return a value as a JSON literal.
+
+    *kind* is "bit", "number", another type, or empty for an unknown type.
+    """
     if value is None:
         return None
     if kind == "bit":
@@ -438,12 +451,12 @@ def _write_literal(value: Scalar, kind: Scalar, is_fragment: Scalar) -> Scalar:
 
 
 def _write_object(template: Scalar, include_nulls: Scalar, *literals: Scalar) -> Scalar:
-    """Return the object of a row without its braces. *template* has names with indexes of values or with members."""
+    """Return the members of a row's object, without braces. *template* is a JsonTemplate as JSON."""
     return _write_members(json.loads(to_text(template)), bool(include_nulls), literals)
 
 
 JsonTemplate = list[tuple[str, "int | JsonTemplate"]]
-"""Members of a JSON object: (name, index of its value, or its own members)."""
+"""Members of a JSON object as (name, index of the value) or, for a nested object, (name, its members)."""
 
 
 def _write_members(template: JsonTemplate, include_nulls: bool, literals: tuple[Scalar, ...]) -> str:
@@ -462,7 +475,7 @@ def _write_members(template: JsonTemplate, include_nulls: bool, literals: tuple[
 
 
 def _write_pairs(nulls: Scalar, *pairs: Scalar) -> Scalar:
-    """Return the text of JSON_OBJECT for names and JSON values alternately [DOC: JSON_OBJECT]."""
+    """Evaluate JSON_OBJECT. *pairs*: names and JSON values alternately [DOC: JSON_OBJECT]."""
     if None in pairs[::2]:
         raise UnsimulatedFeatureError("JSON_OBJECT with a name that is NULL")
     name_pairs = zip(pairs[::2], pairs[1::2], strict=True)
@@ -475,7 +488,7 @@ def _write_pairs(nulls: Scalar, *pairs: Scalar) -> Scalar:
 
 
 def _write_elements(nulls: Scalar, *values: Scalar) -> Scalar:
-    """Return the text of JSON_ARRAY for JSON values [DOC: JSON_ARRAY]."""
+    """Evaluate JSON_ARRAY. *values* are already JSON [DOC: JSON_ARRAY]."""
     return f"[{','.join(_format_or_null(value) for value in values if nulls or value is not None)}]"
 
 
@@ -484,14 +497,14 @@ def _format_or_null(value: Scalar) -> str:
 
 
 def _write_levels(*objects: Scalar) -> Scalar:
-    """Return the members of a row, level by level, as JSON for `_write_rows`."""
+    """Return the members of a row by nesting level, as a JSON list for `_write_rows`."""
     return json.dumps([to_text(members) for members in objects], ensure_ascii=False)
 
 
 def _write_rows(rows: Scalar, names: Scalar, root: Scalar, without_wrapper: Scalar) -> Scalar:
-    """Return the text of FOR JSON.
+    """Return the result text of FOR JSON.
 
-    On each level of nesting, consecutive rows with the same members become one object.
+    At each nesting level, consecutive rows with equal members become one object.
     """
     if rows is None:
         return None

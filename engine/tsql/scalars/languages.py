@@ -1,6 +1,6 @@
-"""Languages of SET LANGUAGE as data: order of dates, first day of the week, names of months and days.
+"""Languages of SET LANGUAGE: date order, first day of the week, names of months and days.
 
-Source: [DOC: sys.syslanguages]. No value is from the machine on which this runs.
+Source: [DOC: sys.syslanguages]. No value depends on the operating system.
 """
 
 from importlib import resources
@@ -10,7 +10,10 @@ from msgspec import Struct
 
 
 class Language(Struct, frozen=True, eq=False):
-    """Row of sys.syslanguages. It is equal only to itself, so that it can be part of cache keys."""
+    """Language, a row of sys.syslanguages.
+
+    Equality is by identity, so that a language can be part of cache keys.
+    """
 
     number: int
     name: str
@@ -20,7 +23,7 @@ class Language(Struct, frozen=True, eq=False):
     months: tuple[str, ...]
     short_months: tuple[str, ...]
     days: tuple[str, ...]
-    """Names of the days, from Monday on."""
+    """Names of the days, Monday first."""
 
 
 def _read_language(line: str) -> Language:
@@ -41,11 +44,11 @@ lietuvių,Lithuanian,Português (Brasil),Brazilian,繁體中文,Traditional Chin
 Arabic,ไทย,Thai,Bokmål
 """
 UNSIMULATED_LANGUAGES: Final = frozenset(name.strip().casefold() for name in _UNSIMULATED_TEXT.split(","))
-"""Languages of the product that are not simulated."""
+"""Languages of SQL Server that are not simulated."""
 
 
 def find(name: str) -> Language | None:
-    """Return the language with that name or alias; None if it is unknown."""
+    """Return the language with this name or alias; None if there is none."""
     language_name = name.casefold()
     return next(
         (

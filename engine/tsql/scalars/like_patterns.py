@@ -1,4 +1,4 @@
-"""LIKE with the patterns of T-SQL: %, _, [a-z], [^a], and an escape character."""
+"""LIKE and PATINDEX with T-SQL patterns: %, _, [a-z], [^a], and an escape character."""
 
 import re
 import unicodedata
@@ -9,7 +9,7 @@ from engine.tsql.scalars.values import Scalar, propagate_null, to_text
 
 
 def evaluate_like(pattern: Scalar, text: Scalar, escape: Scalar = None) -> Scalar:
-    """Evaluate LIKE with the patterns of T-SQL: %, _, [a-z], [^a]. It replaces SQLite's LIKE."""
+    """Evaluate LIKE with T-SQL patterns. This function replaces SQLite's LIKE."""
     if pattern is None or text is None:
         return None
     return int(find_like(to_text(pattern), to_text(escape), to_text(text)) is not None)
@@ -23,17 +23,18 @@ def evaluate_like_exact(pattern: Scalar, text: Scalar, escape: Scalar = None) ->
 
 
 def find_like(pattern: str, escape: str, text: str, exact: bool = False) -> int | None:
-    """Return the start of the part of *text* that matches after a leading %; None without a match.
+    """Return the position in *text* where the pattern matches after a leading %; None without a match.
 
-    A pattern consists of pieces of fixed length between the % characters. The leftmost match of each piece is
-    the right one, so the search never backtracks and its time is limited.
+    The % characters divide a pattern into pieces of fixed length. The leftmost match of each piece is
+    correct, so
+    the search never backtracks and its time is limited.
     """
     first, *middle = _compile_pieces(pattern, escape, exact)
     opening = first.match(text)
     if opening is None:
         return None
     if not middle:
-        return 0 if text[opening.end() :].strip(" ") == "" else None  # trailing blanks are ignored
+        return 0 if text[opening.end() :].strip(" ") == "" else None  # LIKE ignores trailing blanks
     position, start = opening.end(), None if first.pattern == "" else 0
     for piece in middle[:-1]:
         piece_match = piece.search(text, position)
@@ -51,32 +52,34 @@ def find_like(pattern: str, escape: str, text: str, exact: bool = False) -> int 
 
 
 def compute_search_work(pattern: Scalar = None, text: Scalar = None, *_: Scalar) -> int:
-    """Return the work (work.py) of searching for the pieces of a pattern, one after the other. Measured."""
+    """Return an upper bound of the work (work.py) to search *text* for all pieces of a pattern.
+
+    The weights are measured.
+    """
     if not isinstance(pattern, str):
         return 0
     return pattern.count("%") + compute_compare_work(pattern, text)
 
 
 def compute_compare_work(part: Scalar, text: Scalar) -> int:
-    """Return an upper bound of the work of searching *text* for *part*.
+    """Return an upper bound of the work to search *text* for *part*.
 
-    It assumes that every position matches except for the last character.
-
-    Measured.
+    It assumes that at every position all characters except the last one match.
     """
     return len(part) * len(text) // COMPARED_A_WORK if isinstance(part, str) and isinstance(text, str) else 0
 
 
 COMPARED_A_WORK: Final = 2_000
-"""Number of characters that are compared per unit of work. Measured."""
+"""Number of character comparisons per unit of work. The figure is measured."""
 
 
 @lru_cache(maxsize=256)
 def _compile_pieces(pattern: str, escape: str, exact: bool) -> tuple[re.Pattern[str], ...]:
     """Return the pieces between the % characters of a pattern, as regular expressions of fixed length.
 
-    The last one includes the end. They are compiled here, because Python caches only 512 and a pattern may
-    have thousands.
+    The last expression includes the end of the text. This function caches them, because Python caches only
+    512
+    expressions, and one pattern may have thousands.
     """
     pieces, position = [""], 0
     while position < len(pattern):
@@ -116,7 +119,7 @@ def _translate_character_class(class_text: str) -> str:
 
 
 def _list_letters_in(class_text: str) -> str:
-    """Return the plain letters in all ranges of a class, except the last one of each."""
+    """Return the letters in all ranges of a character class, without the last letter of each range."""
     ranges = re.findall(r"([a-z])-([a-z])", class_text.lower())
     return "".join(chr(code) for first, last in ranges for code in range(ord(first), ord(last)))
 
@@ -131,7 +134,9 @@ def _list_accents_by_letter() -> dict[str, str]:
 
 
 _ACCENTED: Final = _list_accents_by_letter()
-"""Letter -> letters that follow it in the collation. For example, é is between e and f [DOC: LIKE]."""
+"""Letter -> accented letters between it and the next letter in the collation. Example: é is between e and f
+[DOC: LIKE].
+"""
 
 
 @propagate_null

@@ -1,4 +1,4 @@
-"""Arithmetic of T-SQL: `+ - * / % & | ^ ~` of two values, in the type of the expression.
+"""Arithmetic and bitwise operators of T-SQL: `+ - * / % & | ^ ~`. The result has the type of the expression.
 
 Sources: [DOC: precision, scale, and length], [DOC: + (addition); / (divide); & (bitwise AND)].
 """
@@ -40,9 +40,9 @@ from engine.tsql.scalars.values import (
 
 
 def compute_operation(sign: Scalar, kind: Scalar, a: Scalar, b: Scalar) -> Scalar:
-    """Return a *sign* b as a value of the type *kind*.
+    """Evaluate `a sign b` in the type *kind*.
 
-    Raises 8115 if the type cannot hold it, 8134 for a division by 0.
+    Raises 8115 if the result exceeds the type, 8134 for a division by 0.
     """
     if a is None or b is None:
         return None
@@ -97,7 +97,10 @@ _INTEGER_OPERATORS: Final[dict[str, Callable[[int, int], int]]] = {
 
 
 def _compute_exactly(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
-    """Compute exactly. Quotients are truncated to the last digit of the type, products are rounded to it."""
+    """Compute with decimals or money.
+
+    Quotients are truncated to the scale of the type, other results are rounded.
+    """
     left, right = _convert_to_decimal(a, kind), _convert_to_decimal(b, kind)
     if sign in "/%" and not right:
         raise SqlError(8134)
@@ -135,7 +138,7 @@ def _compute_float(sign: str, a: float, b: float) -> float:
 
 
 def _calculate_single(sign: str, a: float, b: float) -> float:
-    """Compute in single precision, to which both operands are converted [DOC: data type precedence]."""
+    """Compute in single precision. Both operands are converted to real first [DOC: data type precedence]."""
     try:
         return types.round_to_single(_compute_float(sign, types.round_to_single(a), types.round_to_single(b)))
     except OverflowError:
@@ -143,7 +146,10 @@ def _calculate_single(sign: str, a: float, b: float) -> float:
 
 
 def _add_days(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
-    """Add days to the days since 1900. Raise 517 for a result outside the calendar."""
+    """Add or subtract two date values, each counted in days since 1900.
+
+    Raises 517 if the result is out of range.
+    """
     first, second = (convert_to_date(value).total - EPOCH * DAY for value in (a, b))
     total = (first + second if sign == "+" else first - second) + EPOCH * DAY
     if not DAY <= total < (date_values.LAST_DAY + 1) * DAY:
@@ -152,7 +158,7 @@ def _add_days(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
 
 
 def concatenate(kind: Scalar, *parts: Scalar) -> Scalar:
-    """Concatenate texts or binaries, up to the length of the type *kind*; NULL if one of them is NULL."""
+    """Concatenate texts or binary values, up to the maximum length of *kind*; NULL if any part is NULL."""
     if any(part is None for part in parts):
         return None
     type_ = read_type(str(kind))
@@ -163,13 +169,13 @@ def concatenate(kind: Scalar, *parts: Scalar) -> Scalar:
 
 
 def concatenate_with_null(kind: Scalar, *parts: Scalar) -> Scalar:
-    """Concatenate under SET CONCAT_NULL_YIELDS_NULL OFF, where NULL is an empty text. Documented."""
+    """Concatenate with CONCAT_NULL_YIELDS_NULL OFF: NULL counts as an empty text. Documented."""
     empty = b"" if read_type(str(kind)).is_binary else ""
     return concatenate(kind, *(empty if part is None else part for part in parts))
 
 
 def invert_bits(kind: Scalar, value: Scalar) -> Scalar:
-    """Evaluate ~value: invert all bits of its type."""
+    """Evaluate `~value` in the type *kind*."""
     if value is None:
         return None
     name = str(kind)
@@ -180,7 +186,7 @@ def invert_bits(kind: Scalar, value: Scalar) -> Scalar:
 
 
 def negate(kind: Scalar, value: Scalar) -> Scalar:
-    """Evaluate -value in its type."""
+    """Evaluate `-value` in the type *kind*."""
     return None if value is None else compute_operation("-", kind, 0, value)
 
 
@@ -198,7 +204,7 @@ def _add_two(a: Scalar, b: Scalar) -> Scalar:
 
 
 def add_untyped(first_value: Scalar, *others: Scalar) -> Scalar:
-    """Return a + b + c, from left to right, for values whose types are unknown."""
+    """Evaluate `a + b + c …` from left to right, for values of unknown types."""
     total = first_value
     for value in others:
         total = _add_two(total, value)
@@ -257,8 +263,8 @@ def _check_bigint(number: int | float) -> int | float:
     return number
 
 
-# --- mathematical functions -------------------------------------------------------------------------------
-# ROUND, POWER, LOG, SQRT and others.
+# --- mathematical functions: ROUND, POWER, LOG, SQRT and others
+# ----------------------------------------------
 
 
 def _build_numeric_function(function: Callable[[float], int | float]) -> Callable[[Scalar], Scalar]:
@@ -268,7 +274,7 @@ def _build_numeric_function(function: Callable[[float], int | float]) -> Callabl
 def _make_exact_function(
     function: Callable[[Decimal], Decimal], simply: Callable[[float], int | float]
 ) -> Callable[[Scalar], Scalar]:
-    """Build a function that calls *function* for decimals, with all digits, and *simply* for other numbers."""
+    """Build a function that calls *function* for stored decimals, and *simply* for other numbers."""
 
     @propagate_null
     def call(value: Scalar) -> Scalar:
@@ -334,7 +340,7 @@ _WIDTHS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 
 
 def _read_bits(value: Scalar, kind: Scalar) -> tuple[int, int]:
-    """Return the bits of *value* as an unsigned number, and their count."""
+    """Return the bits of *value* as an unsigned number, and the number of bits."""
     if isinstance(value, bytes):
         return int.from_bytes(value, "big"), 8 * len(value)
     width = _WIDTHS.get(str(kind), 32 if abs(to_integer(value)) < 2**31 else 64)
@@ -342,14 +348,14 @@ def _read_bits(value: Scalar, kind: Scalar) -> tuple[int, int]:
 
 
 def _write_bits(bits: int, width: int, template: Scalar) -> Scalar:
-    """Return *bits* as a value of the same form as *template*."""
+    """Convert *bits* to binary if *template* is binary, else to a signed integer."""
     if isinstance(template, bytes):
         return bits.to_bytes(width // 8, "big")
     return bits - (1 << width) if width > 8 and bits >> (width - 1) else bits
 
 
 def _build_shift(sign: int) -> Callable[..., Scalar]:
-    """Build LEFT_SHIFT (1) or RIGHT_SHIFT (-1). Both fill with 0."""
+    """Build LEFT_SHIFT (1) or RIGHT_SHIFT (-1). Both fill with zero bits."""
 
     def shift(value: Scalar, amount: Scalar, kind: Scalar = "") -> Scalar:
         bits, width = _read_bits(value, kind)
@@ -368,14 +374,14 @@ def _check_offset(offset: int, width: int) -> None:
 
 
 def evaluate_get_bit(value: Scalar, offset: Scalar, kind: Scalar = "") -> Scalar:
-    """Evaluate GET_BIT."""
+    """Evaluate GET_BIT: the bit at *offset*."""
     bits, width = _read_bits(value, kind)
     _check_offset(to_integer(offset), width)
     return bits >> to_integer(offset) & 1
 
 
 def evaluate_set_bit(value: Scalar, offset: Scalar, state: Scalar = 1, kind: Scalar = "") -> Scalar:
-    """Evaluate SET_BIT."""
+    """Evaluate SET_BIT: the value with the bit at *offset* set to *state*."""
     bits, width = _read_bits(value, kind)
     _check_offset(to_integer(offset), width)
     if state not in (0, 1):

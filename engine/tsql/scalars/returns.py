@@ -1,4 +1,4 @@
-"""Result types of functions, as data. Source: the page of each function [DOC: functions]."""
+"""Result types of functions. Source: the page of each function [DOC: functions]."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -66,7 +66,7 @@ _FIXED: Final = {
     "numeric(38,0)": "@@identity scope_identity ident_current ident_seed ident_incr",
     "nvarchar(max)": "fn_varbintohexstr object_definition json_query json_modify json_modify_raw",
 }
-"""Result type -> functions with this fixed type."""
+"""Result type -> functions that always return this type."""
 
 
 def _build_fixed_rule(kind: SqlType) -> Rule:
@@ -78,9 +78,9 @@ def _infer_same_type(types: Types) -> SqlType | None:
 
 
 def _infer_substring_type(types: Types) -> SqlType | None:
-    """Return the type of SUBSTRING: binary for a binary argument, else text. Raises 8116 for others.
+    """Return the type of SUBSTRING: binary for a binary argument, else text.
 
-    [DOC: SUBSTRING]
+    Raises 8116 for an argument of another type. [DOC: SUBSTRING]
     """
     first_sql_type = types[0] if types else None
     if first_sql_type is None or first_sql_type.is_binary:
@@ -91,9 +91,9 @@ def _infer_substring_type(types: Types) -> SqlType | None:
 
 
 def _infer_text_type(types: Types, length: int | None = None) -> SqlType | None:
-    """Return a text type as long as the first argument, or of *length*.
+    """Return a text type of the first argument's length, or of *length*.
 
-    It is nvarchar for a national argument, else varchar.
+    It is nvarchar if the first argument is Unicode, else varchar.
     """
     first_sql_type = types[0] if types else None
     if first_sql_type is None:
@@ -131,7 +131,10 @@ def _infer_concat_type(types: Types) -> SqlType | None:
 
 
 def _infer_number_type(types: Types) -> SqlType | None:
-    """Return the type of ABS, ROUND and others: that of the argument. Text becomes float, small integers become int."""
+    """Return the type of ROUND and others: usually that of the argument.
+
+    Text becomes float, small integers become int.
+    """
     first_sql_type = types[0] if types else None
     if first_sql_type is None or first_sql_type.is_binary:
         return None
@@ -145,20 +148,20 @@ def _infer_number_type(types: Types) -> SqlType | None:
 
 
 def _absolute(types: Types) -> SqlType | None:
-    """Return the type of ABS, for which a real stays a real. [DOC: ABS]."""
+    """Return the type of ABS. Unlike ROUND, it keeps real [DOC: ABS]."""
     return (
         types[0] if types and types[0] is not None and types[0].name == "real" else _infer_number_type(types)
     )
 
 
 def _infer_integral_type(types: Types) -> SqlType | None:
-    """Return the type of FLOOR and CEILING: a decimal without fractional digits."""
+    """Return the type of FLOOR and CEILING: for a decimal, the same precision without fractional digits."""
     kind = _infer_number_type(types)
     return build_decimal_type(kind.precision, 0) if kind is not None and kind.name in DECIMALS else kind
 
 
 def _infer_angle_type(types: Types) -> SqlType | None:
-    """Return the type of DEGREES and RADIANS: for a decimal, one with 18 fractional digits."""
+    """Return the type of DEGREES and RADIANS: for a decimal, numeric(38, 18)."""
     kind = _infer_number_type(types)
     return build_decimal_type(38, 18) if kind is not None and kind.name in DECIMALS else kind
 
@@ -169,7 +172,7 @@ def _infer_power_type(types: Types) -> SqlType | None:
 
 
 def _infer_offset_type(types: Types) -> SqlType | None:
-    """Return a datetimeoffset with the precision of the argument [DOC: SWITCHOFFSET; TODATETIMEOFFSET]."""
+    """Return datetimeoffset with the fractional digits of the argument [DOC: SWITCHOFFSET; TODATETIMEOFFSET]."""
     kind = types[0] if types else None
     scale = 7
     if kind is not None and kind.is_moment:
@@ -196,7 +199,7 @@ def _infer_datetrunc_type(types: Types) -> SqlType | None:
 
 
 def _infer_date_bucket_type(types: Types) -> SqlType | None:
-    """Return the type of DATE_BUCKET: that of the value and of the origin. Raises 8116."""
+    """Return the type of DATE_BUCKET: the type of its value. Raises 8116 unless the origin has the same type."""
     kind = types[2] if len(types) > 2 else None
     for index, other_sql_type in enumerate(types[2:4], 3):
         if other_sql_type is not None and (
@@ -224,7 +227,7 @@ def infer_sum_type(kind: SqlType | None) -> SqlType | None:
 
 
 def infer_average_type(kind: SqlType | None) -> SqlType | None:
-    """Return the type of AVG. Raises 8117."""
+    """Return the type of AVG. Raises 8117 for a type that cannot be added."""
     if kind is None:
         return None
     if kind == NULL or not kind.is_number or kind.name == "bit":
@@ -284,7 +287,9 @@ RULES: Final[dict[str, Rule]] = {
     "at_time_zone": lambda types: dates.infer_at_time_zone_type(types[0] if types else None),
     "isnull": _infer_same_type,
 }
-"""Function -> rule for its result type from the types of its arguments. The type of other functions is unknown."""
+"""Function -> rule that infers its result type from its argument types. The type of other functions is
+unknown.
+"""
 
 TAKES_TEXT: Final = {
     **dict.fromkeys(("upper", "lower", "ltrim", "rtrim", "trim", "reverse", "len", "left", "right", "quotename"), (0,)),
@@ -292,10 +297,10 @@ TAKES_TEXT: Final = {
     "charindex": (0, 1), "patindex": (0, 1), "replace": (0, 1, 2), "stuff": (0, 3),
     "concat": tuple(range(254)), "replace_each": tuple(range(100)), "db_id": (0,), "parsename": (0,), "soundex": (0,),
 }  # fmt: skip
-"""Function -> indexes of arguments that are converted to text by the rules of their types."""
+"""Function -> indexes of the arguments that it converts to text by the rules of their types."""
 
 FITTED: Final = frozenset({"round", "power", "abs", "sign", "floor", "ceiling", "degrees", "radians"})
-"""Functions whose result must fit its type; otherwise they raise 8115 or 232."""
+"""Functions that raise 8115 or 232 if the result does not fit its type."""
 
 UNORDERED: Final = frozenset({"xml", "text", "ntext", "image", "geography", "geometry", "hierarchyid"})
-"""Types that GREATEST and LEAST refuse. Documented [DOC: GREATEST]."""
+"""Types that GREATEST and LEAST do not accept. Documented [DOC: GREATEST]."""

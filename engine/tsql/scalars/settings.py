@@ -13,7 +13,7 @@ from engine.tsql.scalars.types import MAX, SqlType
 from engine.tsql.scalars.values import Scalar
 
 Options = tuple[tuple[str, str], ...]
-"""(name, value) of the options that SET has changed."""
+"""SET options of a connection that differ from the default, as (name, value)."""
 
 PRIORITIES: Final = frozenset({"LOW", "NORMAL", "HIGH", *map(str, range(-10, 11))})
 """Values of SET DEADLOCK_PRIORITY. Documented [DOC: SET DEADLOCK_PRIORITY]."""
@@ -23,17 +23,19 @@ DATEFORMATS: Final = frozenset({"mdy", "dmy", "ymd", "ydm", "myd", "dym"})
 
 
 class SessionSettings(Struct, frozen=True):
-    """Options that affect a query."""
+    """SET options that affect the result of a query."""
 
     culture: Culture = US_CULTURE
     ansi_nulls: bool = True
-    """False: = NULL and <> NULL compare like IS."""
+    """If False, `= NULL` and `<> NULL` compare like IS NULL and IS NOT NULL."""
     concat_null: bool = True
-    """False: NULL concatenated with a text counts as an empty text."""
+    """If True, the concatenation with NULL is NULL; if False, NULL counts as an empty text."""
     quoted_identifier: bool = True
-    """False: "x" is a string."""
+    """If False, "x" is a string instead of a name."""
     forgiving: bool = False
-    """True if ARITHABORT and ANSI_WARNINGS are OFF: overflow and division by zero give NULL with a warning."""
+    """True if ARITHABORT and ANSI_WARNINGS are OFF: overflow and division by zero return NULL and print a
+    warning.
+    """
 
 
 DEFAULTS: Final = SessionSettings()
@@ -41,7 +43,7 @@ DEFAULTS: Final = SessionSettings()
 
 @lru_cache(maxsize=128)
 def build_settings(options: Options) -> SessionSettings:
-    """Return the settings of a connection with these *options*."""
+    """Return the settings of a connection with these SET options."""
     option_values = dict(options)
 
     def is_enabled(name: str) -> bool:
@@ -68,17 +70,19 @@ def _build_culture(language: str, dateformat: str, datefirst: str) -> Culture:
 
 
 CONTEXT_BYTES: Final = 128
-"""Length of CONTEXT_INFO. Shorter values are padded with zeros (seen in public output) [DOC: SET CONTEXT_INFO]."""
+"""Length of CONTEXT_INFO in bytes [DOC: SET CONTEXT_INFO]. Padding of shorter values with zeros is seen in
+public output.
+"""
 
 
 def get_context_info(options: Options) -> bytes | None:
-    """Return the value of SET CONTEXT_INFO on a connection; None if it was never set."""
+    """Return the value of SET CONTEXT_INFO; None if the connection has not set it."""
     stored = dict(options).get("CONTEXT_INFO")
     return None if stored is None else bytes.fromhex(stored)
 
 
 def parse_deadlock_priority(setting: str) -> int:
-    """Convert LOW, NORMAL, HIGH or a number to a number [DOC: SET DEADLOCK_PRIORITY]."""
+    """Convert the value of SET DEADLOCK_PRIORITY to a number from -10 to 10 [DOC: SET DEADLOCK_PRIORITY]."""
     named_priorities = {"LOW": -5, "NORMAL": 0, "HIGH": 5}
     return (
         named_priorities[setting]
@@ -93,7 +97,7 @@ TEXT_BYTES_MAX: Final = 2**31 - 1
 
 
 def get_text_size(options: Options) -> int:
-    """Return the number of bytes of a long value that a client receives [DOC: SET TEXTSIZE]."""
+    """Return the maximum number of bytes that a client receives of a long value [DOC: SET TEXTSIZE]."""
     size = int(dict(options).get("TEXTSIZE", TEXT_BYTES_MAX))
     return {0: 4096, -1: TEXT_BYTES_MAX}.get(size, size)
 
@@ -101,7 +105,7 @@ def get_text_size(options: Options) -> int:
 def shorten_long_values(
     rows: list[tuple[Scalar, ...]], kinds: Sequence[SqlType | None], options: Options
 ) -> list[tuple[Scalar, ...]]:
-    """Return *rows* with at most TEXTSIZE bytes of each value of an unlimited type."""
+    """Cut the values of (max) and text types in *rows* to TEXTSIZE bytes."""
     size = get_text_size(options)
     if size == TEXT_BYTES_MAX or not kinds:
         return rows
@@ -119,13 +123,13 @@ def _get_size_in_characters(kind: SqlType | None, size: int) -> int | None:
 
 
 class UnsimulatedValueError(Exception):
-    """Error for a value that the product supports and the simulation does not."""
+    """Error for a value that SQL Server supports but this simulation does not."""
 
 
 def check_setting(name: str, value: str) -> str:
-    """Return the value of SET *name* in the form in which it is stored.
+    """Check the value of SET *name* and return it in its stored form.
 
-    Raises 2740, 2741 or 2742, or UnsimulatedValueError.
+    Raises 2740, 2741, 2742 or 2755, or UnsimulatedValueError.
     """
     if name == "LANGUAGE":
         language = languages.find(value)
@@ -169,10 +173,10 @@ WITHOUT_EFFECT: Final = {
     "IDENTITY_INSERT": "OFF", "OFFSETS": "OFF", "FIPS_FLAGGER": "OFF",
     "QUERY_GOVERNOR_COST_LIMIT": "0", "DISABLE_DEF_CNST_CHK": "OFF",
 }  # fmt: skip
-"""Options without an effect here -> the only value that is accepted. Any other value is "not simulated"."""
+"""Option without an effect here -> only value that is accepted. Other values are reported as not simulated."""
 
 PARTLY: Final = {
     "ANSI_WARNINGS": "SET ANSI_WARNINGS OFF for texts that are too long: they stay refused",
     "ANSI_DEFAULTS": "SET ANSI_DEFAULTS for more than ANSI_NULLS and QUOTED_IDENTIFIER",
 }
-"""Partly simulated options -> the part that is not simulated."""
+"""Partly simulated option -> its part that is not simulated."""

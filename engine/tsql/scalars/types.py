@@ -1,4 +1,4 @@
-"""Types of T-SQL and their rules: precedence, and length, precision and scale of expressions.
+"""Data types of T-SQL and their rules: precedence, and the length, precision and scale of expressions.
 
 Sources: [DOC: data type precedence], [DOC: precision, scale, and length], [DOC: data types].
 """
@@ -17,15 +17,15 @@ from msgspec import Struct
 from engine.messages import SqlError
 
 MAX: Final = -1
-"""Length of varchar(max) and similar types."""
+"""Value of `SqlType.length` for (max) types such as varchar(max)."""
 
 PRECISION_MAX: Final = 38
 DIVISION_SCALE: Final = 6
-"""Minimum to which the scale of a quotient is reduced if there are not enough digits. Documented."""
+"""Minimum scale of a quotient if the precision is not sufficient for all digits. Documented."""
 
 FLOAT_DIGITS: Final = 15
 WHOLE_DIGITS: Final = 18
-"""Number of digits that a decimal can have and still be stored as a float or a 64-bit integer."""
+"""Maximum digits of a decimal without fractional digits that is stored as a number instead of a text."""
 
 INT_RANGES: Final = {
     "bit": (0, 1),
@@ -52,7 +52,7 @@ _ALIASES: Final = {
 NAMES: Final = INT_RANGES.keys() | DECIMALS | MONEYS | FLOATS | TEXTS | MOMENTS | BINARIES | OTHER_TYPES
 
 NOT_SIMULATED: Final = frozenset({"hierarchyid", "geometry", "geography"})
-"""Types of 2008 that are not simulated."""
+"""Types, introduced in 2008, that are not simulated."""
 
 PRECEDENCE: Final = (
     "sql_variant", "xml", "datetimeoffset", "datetime2", "datetime", "smalldatetime", "date", "time", "float",
@@ -63,26 +63,29 @@ PRECEDENCE: Final = (
 _RANK: Final = {name: rank for rank, name in enumerate(PRECEDENCE)} | {"decimal": PRECEDENCE.index("numeric")}
 
 _DIGITS: Final = {"bit": 1, "tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}
-"""Integer type -> its digits in an expression with a decimal. Documented."""
+"""Integer type -> its precision in an operation with a decimal. Documented."""
 
 FIXED_LENGTHS: Final = {
     "bit": 1, "tinyint": 1, "smallint": 2, "int": 4, "bigint": 8, "money": 8, "smallmoney": 4, "float": 8,
     "real": 4, "datetime": 8, "smalldatetime": 4, "date": 3, "uniqueidentifier": 16, "timestamp": 8,
 }  # fmt: skip
-"""Type of fixed length -> bytes. Documented [DOC: data types]."""
+"""Type of fixed length -> length in bytes. Documented [DOC: data types]."""
 
 SCALED: Final = frozenset({"time", "datetime2", "datetimeoffset"})
-"""Types with fractional seconds: seven digits unless specified. Documented."""
+"""Types with a fractional seconds precision. The default is seven digits. Documented."""
 
 
 VARIANT_OF: Final = "sql_variant:"
-"""Start of the internal notation of a sql_variant whose value has a known type."""
+"""Prefix of the internal notation for a sql_variant whose value has a known type."""
 
 
 class SqlType(Struct, frozen=True):
-    """Type. *length* is in characters or bytes (MAX for max); *precision* and *scale* are for decimals and times.
+    """Data type. *length* is in characters or bytes, MAX for (max).
 
-    The *precision* of an int is that of a literal, or 0. *base*: type of the value in a sql_variant, if known.
+    *scale* also counts fractional digits of times.
+
+    *precision* of an int is the digit count of a literal, else 0. *base* is the known type of the value in a
+    sql_variant; None if unknown.
     """
 
     name: str
@@ -104,7 +107,7 @@ class SqlType(Struct, frozen=True):
 
     @property
     def is_text(self) -> bool:
-        """Return whether the type is a char type."""
+        """Return whether the type is a character type."""
         return self.name in TEXTS
 
     @property
@@ -119,9 +122,9 @@ class SqlType(Struct, frozen=True):
 
     @property
     def is_long(self) -> bool:
-        """Return whether it can have more digits than a float and is not a 64-bit integer.
+        """Return whether values of the type may exceed the precision of a float and are stored as texts.
 
-        Such values are stored as texts.
+        The types are money, and decimals with more than 18 digits or, with a scale, 15 digits.
         """
         if self.name in DECIMALS:
             return self.precision > (WHOLE_DIGITS if not self.scale else FLOAT_DIGITS)
@@ -129,7 +132,7 @@ class SqlType(Struct, frozen=True):
 
     @property
     def is_moment(self) -> bool:
-        """Return whether the type is a date or time type."""
+        """Return whether the type is a date and time type."""
         return self.name in MOMENTS
 
     @property
@@ -139,7 +142,7 @@ class SqlType(Struct, frozen=True):
 
     @property
     def family(self) -> str:
-        """Return the family of the type. Stored values of the same family compare correctly."""
+        """Return the family of the type. Stored values of one family can be compared directly."""
         if self.is_number:
             return "long number" if self.is_long else "number"
         if self.is_text:
@@ -158,7 +161,7 @@ GUID: Final = SqlType("uniqueidentifier")
 
 
 def build_decimal_type(precision: int, scale: int) -> SqlType:
-    """Return the decimal type with these digits. Beyond 38 the scale is reduced, but not below 6 or its own value.
+    """Return the decimal type. If *precision* exceeds 38, reduce the scale, but not below 6.
 
     This rule is documented.
     """
@@ -170,23 +173,25 @@ def build_decimal_type(precision: int, scale: int) -> SqlType:
 
 
 def infer_literal_type(text: str) -> SqlType:
-    """Return the type of a number literal without an exponent. Raises 1007 for too many digits."""
+    """Return the type of a number literal without an exponent. Raises 1007 if it has too many digits."""
     whole_part, _, part = text.partition(".")
     digits = whole_part.lstrip("0") + part
     if "." not in text and len(digits) <= 10 and int(text) < 2**31:
-        return SqlType("int", precision=max(1, len(digits)))  # next to a decimal, only its digits count
+        return SqlType(
+            "int", precision=max(1, len(digits))
+        )  # in an operation with a decimal, the precision of the literal counts
     if len(digits) > PRECISION_MAX:
         raise SqlError(1007, "number", text)
     return build_decimal_type(max(1, len(digits), len(part)), len(part))
 
 
 def varchar(length: int) -> SqlType:
-    """Return varchar of a length; -1 for max."""
+    """Return varchar with this length; -1 for max."""
     return SqlType("varchar", _limit_length(length, 8000))
 
 
 def nvarchar(length: int) -> SqlType:
-    """Return nvarchar of a length; -1 for max."""
+    """Return nvarchar with this length; -1 for max."""
     return SqlType("nvarchar", _limit_length(length, 4000))
 
 
@@ -202,7 +207,7 @@ _TYPE_NAME: Final = re.compile(
 
 @lru_cache(maxsize=1024)
 def read_type(text: str, default_length: int = 30) -> SqlType:
-    """Return the type in *text*. Character types without a length have *default_length*. Raises 2715 or 1002."""
+    """Parse the name of a type. *default_length*: length of character types without one. Raises 2715 or 1002."""
     if text.startswith(VARIANT_OF):
         return make_variant(read_type(text.removeprefix(VARIANT_OF)))
     match = _TYPE_NAME.fullmatch(" ".join(text.lower().split())) if len(text) < 300 else None
@@ -213,7 +218,7 @@ def read_type(text: str, default_length: int = 30) -> SqlType:
     if match is None or name not in NAMES:
         raise SqlError(2715, 1, text.replace("[", "").replace("]", "").partition("(")[0].strip())
     size = None if match[2] is None else MAX if match[2] == "max" else int(match[2][:9])
-    # more than nine digits exceed every type, and int() of thousands of digits is slow
+    # nine digits exceed the maximum of every type, and int() of thousands of digits is slow
     digits = None if match[3] is None else int(match[3][:9])
     if type_text == "sysname":
         return SqlType("nvarchar", 128)
@@ -233,7 +238,7 @@ def read_type(text: str, default_length: int = 30) -> SqlType:
 
 
 def make_variant(kind: SqlType | None) -> SqlType:
-    """Return the type of a sql_variant with a value of type *kind*, if that is known."""
+    """Return sql_variant with *kind* as the type of its value; None if that is unknown."""
     if kind is not None and kind.name == "sql_variant":
         return kind
     return SqlType("sql_variant", base=None if kind is None or kind.name == "null" else kind)
@@ -250,7 +255,7 @@ _SIZED: Final = _WIDTHS.keys() | DECIMALS | SCALED | {"float"}
 def check_type_text(text: str, item_kind: str, name: str = "", number: int = 1) -> None:
     """Raise 1001, 131, 2717, 2716, 2750, 183 or 192 for an invalid length or precision.
 
-    *item_kind* and *name* are for the message: a column and its name, or a type and its own name.
+    The message contains *item_kind* and *name*: "column" and its name, or "type" and the name of the type.
     """
     match = _TYPE_NAME.fullmatch(" ".join(text.lower().split())) if len(text) < 300 else None
     if match is None or match[2] in (None, "max"):
@@ -274,7 +279,8 @@ def check_type_text(text: str, item_kind: str, name: str = "", number: int = 1) 
         raise SqlError(183, scale, name, 0, size) if item_kind == "column" else SqlError(192)
 
 
-# --- result types of two types ---------------------------------------------------------------------
+# --- result types of operations with two operands
+# ------------------------------------------------------------
 
 
 def choose_higher_type(a: SqlType, b: SqlType) -> SqlType:
@@ -283,7 +289,7 @@ def choose_higher_type(a: SqlType, b: SqlType) -> SqlType:
 
 
 def digits_of(kind: SqlType) -> tuple[int, int]:
-    """Return (precision, scale) of a number in an operation with a decimal."""
+    """Return precision and scale of a numeric type in an operation with a decimal."""
     if kind.name in DECIMALS:
         return kind.precision, kind.scale
     if kind.name == "money":
@@ -294,7 +300,7 @@ def digits_of(kind: SqlType) -> tuple[int, int]:
 
 
 def common_type(a: SqlType | None, b: SqlType | None) -> SqlType | None:
-    """Return the result type of a UNION, CASE or comparison; None if one type is unknown."""
+    """Return the common type of a UNION, CASE or comparison; None if one type is unknown."""
     if a is None or b is None:
         return None
     if a in (NULL, b):
@@ -319,7 +325,7 @@ def common_type(a: SqlType | None, b: SqlType | None) -> SqlType | None:
 
 
 def infer_arithmetic_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
-    """Return the type of a + b and other operations. Raises 402, 8117 or 206 for incompatible types."""
+    """Return the type of an arithmetic or bitwise operation. Raises 206, 402 or 8117 for incompatible types."""
     name = _SIGNS[sign]
     if a == NULL or b == NULL:
         other_sql_type = b if a == NULL else a
@@ -351,7 +357,7 @@ _SIGNS: Final = {
 
 
 def _choose_number_type(kind: SqlType, other_type: SqlType) -> SqlType:
-    """Return the numeric type of *kind*. A text next to a number is read as *other_type*."""
+    """Return the numeric type of an operand. A text operand is converted to the type of the other operand."""
     return kind if kind.is_number else other_type
 
 
@@ -370,7 +376,7 @@ def _infer_decimal_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
 
 
 def _infer_bitwise_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
-    """Return the type of a bitwise operation of integers, or of an integer and a binary.
+    """Return the type of a bitwise operation on two integers, or on an integer and a binary value.
 
     Documented [DOC: & (bitwise AND)].
     """
@@ -382,7 +388,7 @@ def _infer_bitwise_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
 
 
 def _infer_shifted_date_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
-    """Return the type of adding or subtracting days, which only datetime and smalldatetime allow.
+    """Return the type of an addition or subtraction of days, which only datetime and smalldatetime allow.
 
     Documented [DOC: + (addition)].
     """
@@ -399,7 +405,7 @@ def _infer_shifted_date_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
 
 
 def infer_concatenated_type(a: SqlType, b: SqlType) -> SqlType:
-    """Return the type of two concatenated texts or binaries."""
+    """Return the type of the concatenation of two texts or binary values. Raises 402 or 8117 for other types."""
     if a.is_binary and b.is_binary:
         return SqlType("varbinary", _compute_joined_length(a, b, 8000))
     if (a.is_binary or b.is_binary) and not (a.is_text and b.is_text):
@@ -420,7 +426,10 @@ def _compute_joined_length(a: SqlType, b: SqlType, max_length: int) -> int:
 
 
 def check_conversion(source: SqlType | None, target: SqlType, explicit: bool = True) -> None:
-    """Raise 529 (explicit) or 206 for types that cannot be converted. Documented [DOC: CAST and CONVERT]."""
+    """Raise 529 (*explicit*), 206 or 257 for a conversion that does not exist.
+
+    Documented [DOC: CAST and CONVERT].
+    """
     if source is None or source == NULL or source.name == target.name:
         return
     kind_pair = (_get_conversion_kind(source), _get_conversion_kind(target))
@@ -459,59 +468,64 @@ _ONLY_EXPLICIT: Final = frozenset(
 )
 
 
-# --- decimal numbers with more digits than a float --------------------------------------------------------
-# Such a number is stored as a text: MARK and all digits.
+# --- decimal numbers with more digits than a float ----------------------------------------------------------
+# The stored form of such a number is a text: MARK and all digits.
 
 MARK: Final = "\U0010fffe"
 DATE_MARK: Final = "\U0010ffff"
-"""Prefixes of stored decimals and of stored dates, which distinguish them from a varchar that looks the same.
+"""Prefixes of stored decimals (MARK) and stored dates (DATE_MARK), which distinguish them from equal texts.
 
-They are noncharacters, so no text from outside contains them (plain_text).
+They are Unicode noncharacters. `clean_text` removes them from texts of users.
 """
 
 ANY_DIGITS: Final = Context(prec=200)
-"""Decimal context with enough digits for 30 before and 99 after the decimal point; decimal's default has fewer."""
+"""Decimal context for 30 digits before and 99 after the decimal point. Python's default context has only 28
+digits.
+"""
 
 
 def store_number(number: Decimal, kind: SqlType) -> int | float | str:
-    """Convert a number to the form in which *kind* is stored, so that all values of the type compare correctly."""
+    """Convert a number to the stored form of the type *kind*. All values of a type have a comparable form."""
     if kind.is_long:
         return encode_decimal(number)
     return int(number) if number == number.to_integral_value() else float(number)
 
 
 def encode_decimal(number: Decimal) -> str:
-    """Convert a decimal to the stored form, without a type that limits its digits."""
+    """Convert a decimal to its stored form with all digits."""
     return f"{MARK}{number if number else number.copy_abs():f}"
 
 
 def is_encoded_decimal(value: object) -> TypeGuard[str]:
-    """Return whether the value is a decimal in its stored form."""
+    """Return whether the value is the stored form of a decimal."""
     return isinstance(value, str) and value.startswith(MARK)
 
 
 def decode_decimal(value: str) -> Decimal:
-    """Return the decimal in a stored value."""
+    """Convert the stored form of a decimal to a decimal."""
     return Decimal(value.removeprefix(MARK))
 
 
 def compare_numbers(a: Decimal, b: Decimal) -> int:
-    """Return -1, 0 or 1 for less, equal or greater."""
+    """Return -1 if *a* is less than *b*, 0 if they are equal, and 1 if *a* is greater."""
     return (a > b) - (a < b)
 
 
 def clean_text(text: str) -> str:
-    """Return the text with U+FFFD in place of type marks and of half surrogate pairs."""
+    """Return the text with U+FFFD in place of the marks and of unpaired surrogates."""
     return remove_marks(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 def remove_marks(text: str) -> str:
-    """Return the text with U+FFFD in place of the marks that encode decimals and dates as texts."""
+    """Return the text with U+FFFD in place of MARK and DATE_MARK."""
     return text.replace(DATE_MARK, "\ufffd").replace(MARK, "\ufffd")
 
 
 def parse_type(text: str) -> tuple[str, int | None, int | None]:
-    """Return (name, length or precision, scale) of a type in *text*; -1 for (max). Raise 2715 for an unknown type."""
+    """Return (name, length or precision, scale) of a type; length -1 for (max).
+
+    Raises 2715 for an unknown type.
+    """
     kind = read_type(text, 0)
     if kind.name in DECIMALS:
         return "decimal", kind.precision, kind.scale
@@ -526,40 +540,42 @@ GUID_TEXT: Final = re.compile(
 
 
 def format_guid(value: bytes) -> str:
-    """Format sixteen bytes as a uniqueidentifier. Its first three numbers have their last byte first."""
+    """Format 16 bytes as a uniqueidentifier. The first three groups are in little-endian byte order."""
     raw = value[:16].ljust(16, b"\0")
     digits = (raw[3::-1] + raw[5:3:-1] + raw[7:5:-1] + raw[8:]).hex().upper()
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def parse_guid(text: str) -> bytes:
-    """Return the sixteen bytes of a uniqueidentifier that matches GUID_TEXT."""
+    """Convert a uniqueidentifier that matches GUID_TEXT to its 16 bytes."""
     raw = bytes.fromhex(text.replace("-", ""))
     return raw[3::-1] + raw[5:3:-1] + raw[7:5:-1] + raw[8:]
 
 
 def encode_code_page(text: str) -> bytes:
-    """Return the text as varchar stores it, in code page 1252 of the default collation."""
+    """Encode text as varchar, in code page 1252 of the default collation."""
     return codecs.charmap_encode(text, "replace", _ENCODING)[0]
 
 
 def decode_code_page(raw: bytes) -> str:
-    """Return the text of bytes in that code page."""
+    """Decode bytes of a varchar in code page 1252."""
     return codecs.charmap_decode(raw, "replace", _CODE_PAGE)[0]
 
 
 _CODE_PAGE: Final = "".join(bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(256))
-"""Characters of the bytes; Windows maps the five undefined ones to the characters with their numbers."""
+"""Character of each byte. Like Windows, it maps the five undefined bytes to the characters with the same
+codes.
+"""
 _ENCODING: Final = codecs.charmap_build(_CODE_PAGE)
 
 
 def round_to_single(number: float) -> float:
-    """Round to the nearest value of `real`. Raises OverflowError outside its range. [DOC: float and real]."""
+    """Round to the nearest value of real. Raises OverflowError outside its range [DOC: float and real]."""
     rounded: float = struct.unpack("<f", struct.pack("<f", number))[0]
     return rounded
 
 
 def shorten_single(number: float) -> float:
-    """Return the number with the fewest digits that is the same value of `real`."""
+    """Return the number with the fewest digits that rounds to the same value of real."""
     shortened = (float(f"{number:.{digits}g}") for digits in range(6, 10))
     return next((short for short in shortened if round_to_single(short) == number), number)

@@ -1,7 +1,7 @@
 """Values of T-SQL in Python and SQLite, and conversions between types.
 
 Numbers are int or float. Decimals of more than 15 digits and money are texts with a mark (types.py). Text is
-str, binary is bytes, bit is 0 or 1. A date or time is DATE_MARK + `2005-10-22 12:00:00.000`.
+str, binary is bytes, bit is 0 or 1. A date or time is DATE_MARK and a text such as `2005-10-22 12:00:00.000`.
 """
 
 import functools
@@ -45,9 +45,9 @@ __all__ = ["ANY_DIGITS", "MARK", "Scalar"]
 Scalar = int | float | str | bytes | None
 Value = TypeVar("Value", bound=Scalar)
 DIGITS_MAX: Final = 40
-"""Maximum length of a text that is parsed as an integer. A decimal has 38 digits."""
+"""Maximum length of a text that is parsed as an integer. A decimal has at most 38 digits."""
 TEXT_LIMIT: Final = 1_000_000
-"""Maximum number of characters of one value. Assumed; varchar(max) holds 2 GB."""
+"""Maximum number of characters in one value. Assumed; varchar(max) holds 2 GB."""
 
 
 def convert_value(
@@ -60,8 +60,9 @@ def convert_value(
 ) -> Scalar:
     """Convert *value* (of type *source*, if known) to the type *kind*.
 
-    *default_length*: length of character types that specify none (1 for variables). Raises SqlError 220, 232,
-    241, 242, 244, 245, 248, 281, 8114, 8115 or 8169, as the product does.
+    *default_length*: length of character types without one (1 for variables). Raises SqlError 220, 232, 241,
+    242,
+    244, 245, 248, 281, 8114, 8115 or 8169, as SQL Server does.
     """
     target = read_type(kind, default_length) if isinstance(kind, str) else kind
     if value is None:
@@ -93,7 +94,7 @@ def convert_value(
 
 
 def type_name(value: Scalar, source: SqlType | None) -> str:
-    """Return the name of a value's type for messages."""
+    """Return the name of the value's type for error messages."""
     if source is not None:
         return source.name
     if isinstance(value, str):
@@ -132,8 +133,8 @@ def _convert_to_integer(value: Scalar, name: str, source: SqlType | None) -> int
     if not math.isfinite(number):
         raise SqlError(8115, "expression", name)
     low, high = INT_RANGES[name]
-    # Money is rounded; decimals and floats are truncated [DOC: CAST and CONVERT, Truncating and rounding
-    # results].
+    # money is rounded, but decimals and floats are truncated [DOC: CAST and CONVERT, Truncating and rounding
+    # results]
     is_money = source is not None and source.name in MONEYS
     if types.is_encoded_decimal(value):
         integer = int(
@@ -152,7 +153,7 @@ def _convert_to_integer(value: Scalar, name: str, source: SqlType | None) -> int
 
 
 def is_plain_text(value: Scalar) -> TypeGuard[str]:
-    """Return whether the value is a text, and not another value that is stored as text."""
+    """Return whether the value is a text, and not the stored form of a decimal or date."""
     return isinstance(value, str) and not value.startswith((MARK, types.MARK))
 
 
@@ -174,25 +175,25 @@ _INTEGER: Final = re.compile(r"[-+]?\d*", re.ASCII)
 _EXACT: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
 _FLOAT: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[ed][-+]?\d+)?", re.ASCII | re.IGNORECASE)
 _MONEY: Final = re.compile(r"[-+]?(?: *[$£€¥])?(?: *[-+])? *[\d,]*(?:\.\d*)?", re.ASCII)
-"""Pattern of numbers that CAST accepts. Python also accepts inf, nan and 1_000."""
+"""Patterns of the numbers that CAST accepts. Python would also accept inf, nan and 1_000."""
 
 
 def _parse_integer(text: str, name: str) -> int:
-    """Parse a text that matches _INTEGER; a lone sign or an empty text is 0. Raises 8115 for too many digits."""
+    """Parse a text that matches _INTEGER, with 0 for a lone sign. Raises 8115 for too many digits."""
     if len(text) > DIGITS_MAX:
         raise SqlError(8115, "expression", name)
     return int(text) if text.strip("+-") else 0
 
 
 def check_finite(number: Value, name: str = "float") -> Value:
-    """Return *number* if it is finite. Raises 8115, because the product has no infinite values."""
+    """Return *number* unchanged. Raises 8115 if it is infinite or NaN, which SQL Server does not have."""
     if isinstance(number, float) and not math.isfinite(number):
         raise SqlError(8115, "expression", name)
     return number
 
 
 def to_number(value: Scalar, name: str = "int") -> int | float:
-    """Convert the value to a number. Raise 245 for an invalid text, 8114 if *name* is not an integer type."""
+    """Convert the value to a number. For invalid text, raise 245 if *name* is an integer type, else 8114."""
     return _convert_to_number(value, name, None)
 
 
@@ -220,7 +221,7 @@ def _convert_to_number(value: Scalar, name: str, source: SqlType | None) -> int 
 
 
 def to_decimal(value: Scalar, source: SqlType | None = None) -> Decimal:
-    """Convert the value to an exact decimal. Raises 8114 for an invalid text."""
+    """Convert the value to an exact decimal. Raises 8114 for invalid text."""
     if types.is_encoded_decimal(value):
         return types.decode_decimal(value)
     if is_plain_text(value) and _EXACT.fullmatch(value.strip(" \t\r\n")):
@@ -230,15 +231,15 @@ def to_decimal(value: Scalar, source: SqlType | None = None) -> Decimal:
 
 
 def parse_number(text: str) -> Scalar:
-    """Parse a number literal with a decimal point, an exponent or many digits."""
+    """Parse a number literal that does not fit an int."""
     kind = FLOAT if "e" in text.lower() else infer_literal_type(text)
     return types.encode_decimal(Decimal(text)) if kind.is_long else float(text)
 
 
 def round_to_decimal(number: Decimal, kind: SqlType, source: str = "numeric", *, cut: bool = False) -> Scalar:
-    """Return the number rounded (*cut*: truncated) to the scale of the decimal *kind*.
+    """Round (*cut*: truncate) the number to the scale of the decimal type *kind*.
 
-    Raises 8115 if it exceeds the precision.
+    Raises 8115 if the result exceeds the precision.
     """
     try:
         quantized = number.quantize(
@@ -267,7 +268,7 @@ def _to_money(value: Scalar, target: SqlType) -> Scalar:
 
 
 def round_to_money(number: Decimal, target: SqlType, *, cut: bool = False) -> Scalar:
-    """Return the number with four decimal places. Raises 8115 outside the range of the type."""
+    """Round the number to four decimal places; with *cut*, truncate it. Raises 8115 if it is out of range."""
     quantized = number.quantize(Decimal("0.0001"), ROUND_DOWN if cut else ROUND_HALF_UP, ANY_DIGITS)
     if not -_MONEY_RANGES[target.name] <= quantized < _MONEY_RANGES[target.name]:
         raise SqlError(8115, "expression", target.name)
@@ -329,24 +330,24 @@ def _encode_bytes(value: Scalar, style: int | None, source: SqlType | None) -> b
 
 
 def store_datetime(moment: datetime) -> str:
-    """Return a stored datetime, rounded to .000, .003 or .007 s."""
+    """Convert a Python datetime to the stored form of datetime, rounded to .000, .003 or .007 s."""
     return store_date(date_values.fit_to_type(date_values.build_from_datetime(moment), DATETIME), DATETIME)
 
 
 def store_date(moment: DateTimeValue, kind: SqlType) -> str:
-    """Return the stored form of a date or time that already fits *kind*."""
+    """Return the stored form of a date or time that `fit_to_type` has already converted to *kind*."""
     return MARK + date_values.format_body(moment, kind)
 
 
 def parse_moment(value: Scalar) -> datetime:
-    """Convert a stored value, a text, or days since 1900 to a datetime. Raise 241 for an invalid one."""
+    """Convert a stored date, a text, or days since 1900 to a Python datetime. Raises 241 for invalid text."""
     return convert_to_date(value, SqlType("datetime2", scale=7)).as_datetime()
 
 
 def convert_to_date(
     value: Scalar, kind: SqlType = DATETIME, culture: Culture = US_CULTURE, style: int | None = None
 ) -> DateTimeValue:
-    """Convert a value to a date or time of *kind*. Raises 241, 242 or 8115."""
+    """Convert a value to the date or time type *kind*. Raises 241, 242 or 8115."""
     if isinstance(value, bytes):
         value = int.from_bytes(value[-8:], "big") if len(value) < 8 else _convert_to_days(value)
     if types.is_encoded_decimal(value):
@@ -408,7 +409,7 @@ def _to_char(
 
 
 def check_text_limit(text: str) -> str:
-    """Return the text unchanged. Raises SqlError if it is longer than values can be here."""
+    """Return the text unchanged. Raises SqlError if it is longer than TEXT_LIMIT."""
     if len(text) > TEXT_LIMIT:
         raise SqlError(0, f"Not simulated: values of more than {TEXT_LIMIT} characters")
     return text
@@ -421,7 +422,7 @@ def format_as_type(
     culture: Culture = US_CULTURE,
     wide: bool = False,
 ) -> str:
-    """Return the value as text, by the rules of its type *source*."""
+    """Convert the value to text by the rules of its type *source*."""
     if isinstance(value, bytes):
         if style in (1, 2):
             return ("0x" if style == 1 else "") + value.hex().upper()
@@ -442,7 +443,7 @@ def format_as_type(
 
 
 def format_money(value: Scalar, style: int) -> str:
-    """Format money as CONVERT does: two digits (0), two digits with commas (1), or four digits (2). Documented."""
+    """Format money as CONVERT does: style 1 has commas, style 2 four decimal places. Documented."""
     amount_text = to_text(format_decimal(value, 4 if style in (2, 126) else 2))
     if style != 1:
         return amount_text
@@ -452,14 +453,14 @@ def format_money(value: Scalar, style: int) -> str:
 
 
 def format_float(value: float, style: int = 0) -> str:
-    """Format a float as CONVERT does: at most 6 digits (0), 8 (1), 16 (2) or 17 (3). Documented."""
+    """Format a float as CONVERT does, with at most 6 digits (style 0), 8 (1), 16 (2) or 17 (3). Documented."""
     form = {1: ".7e", 2: ".15e", 3: ".17g"}.get(style, ".6g")
     head, mark, tail = f"{value:{form}}".partition("e")
     return f"{head}e{tail[0]}{int(tail[1:]):03d}" if mark else head
 
 
 def format_number(value: int | float) -> str:
-    """Return a number of unknown type as text."""
+    """Convert a number of unknown type to text."""
     if isinstance(value, int):
         return str(value)
     if value == int(value) and abs(value) < 1e15:
@@ -468,7 +469,7 @@ def format_number(value: int | float) -> str:
 
 
 def to_text(value: Scalar, style: int | None = None) -> str:
-    """Return a value of unknown type as text."""
+    """Convert a value of unknown type to text; "" for NULL."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -482,13 +483,13 @@ def to_text(value: Scalar, style: int | None = None) -> str:
 
 
 SCALE_MAX: Final = 99
-"""Maximum number of digits after the decimal point. decimal has 38, FORMAT accepts 99. Documented [DOC: data
-types; FORMAT].
+"""Maximum number of decimal places. FORMAT accepts 99, the type decimal only 38. Documented [DOC: data types;
+FORMAT].
 """
 
 
 def format_decimal(value: Scalar, scale: Scalar) -> Scalar:
-    """Return a number with *scale* decimal places. Other values stay unchanged."""
+    """Format a number with *scale* decimal places. Return other values unchanged."""
     if isinstance(value, bool) or not isinstance(scale, int):
         return value
     if types.is_encoded_decimal(value) and 0 <= scale <= SCALE_MAX:
@@ -503,8 +504,8 @@ def format_decimal(value: Scalar, scale: Scalar) -> Scalar:
 
 
 def format_value(value: Scalar) -> Scalar:
-    """Format a value of unknown type for a result set: dates without their mark, binary with 0x."""
-    if types.is_encoded_decimal(value):  # unknown type: a number, if a float can hold it
+    """Format a value of unknown type for a result set: dates without DATE_MARK, binary with 0x."""
+    if types.is_encoded_decimal(value):  # without a type, show a number if a float can represent it
         digits = types.decode_decimal(value).normalize(ANY_DIGITS)
         return to_number(value, "float") if len(digits.as_tuple().digits) <= FLOAT_DIGITS else value[1:]
     if isinstance(value, str):
@@ -515,7 +516,7 @@ def format_value(value: Scalar) -> Scalar:
 
 
 def format_typed_value(value: Scalar, kind: SqlType | None) -> Scalar:
-    """Format a value for a result set by its type: decimals with all their digits, money with two to four."""
+    """Format a value for a result set by its type: decimals with all digits, money with two to four."""
     if kind is None or not (isinstance(value, int | float) or types.is_encoded_decimal(value)):
         return value
     if kind.name in DECIMALS:
@@ -532,13 +533,13 @@ def format_typed_value(value: Scalar, kind: SqlType | None) -> Scalar:
 
 
 def make_text_key(text: str) -> str:
-    """Return the text in the form that the default collation compares: without case and trailing blanks."""
+    """Return the key by which the default collation compares texts: without case and trailing blanks."""
     return text.rstrip(" ").casefold()
 
 
 @functools.lru_cache(maxsize=65_536)
 def _build_order_key(text: str) -> tuple[str, str]:
-    """Return the sort key of the default collation: symbols, digits, letters; then accents.
+    """Return the sort key of the default collation: symbols before digits before letters, then accents.
 
     [DOC: collation and Unicode support]. Base letters are from Unicode decomposition; the order of symbols is
     assumed.
@@ -553,7 +554,7 @@ def _build_order_key(text: str) -> tuple[str, str]:
 def compare_texts(a: str, b: str) -> int:
     """Compare two texts in the default collation. Return -1, 0 or 1.
 
-    Dates of different types, and a date with a text, are compared as dates.
+    Stored dates are compared as dates, also with a text; stored decimals are compared as numbers.
     """
     if a.startswith(types.MARK) or b.startswith(types.MARK):
         try:
@@ -571,12 +572,12 @@ def compare_texts(a: str, b: str) -> int:
 
 
 def compare_exact(a: str, b: str) -> int:
-    """Compare as in a case-sensitive collation: letters first, lowercase before uppercase, ignoring trailing blanks."""
+    """Compare two texts as in a case-sensitive collation: by letter, then lowercase first."""
     return compare_texts(a, b) or compare_codes(b, a)
 
 
 def compare_codes(a: str, b: str) -> int:
-    """Compare as in a binary collation: by code points, ignoring trailing blanks."""
+    """Compare two texts as in a binary collation: by code points, without trailing blanks."""
     left, right = a.rstrip(" "), b.rstrip(" ")
     return (left > right) - (left < right)
 
@@ -585,7 +586,7 @@ def compare_codes(a: str, b: str) -> int:
 
 
 def propagate_null(function: Callable[..., Scalar]) -> Callable[..., Scalar]:
-    """Return a version of the function that returns NULL if any argument is NULL."""
+    """Wrap the function so that it returns NULL if any argument is NULL."""
 
     @functools.wraps(function)
     def call(*values: Scalar) -> Scalar:
@@ -595,5 +596,5 @@ def propagate_null(function: Callable[..., Scalar]) -> Callable[..., Scalar]:
 
 
 def to_integer(value: Scalar) -> int:
-    """Convert the value to a whole number. Raises 245."""
+    """Convert the value to an integer, without its fraction. Raises 245 for invalid text."""
     return int(to_number(value))

@@ -1,4 +1,4 @@
-"""Check of well-formed XML, and its normalization by the type xml [DOC: xml data type]."""
+"""Check that XML is well-formed, and normalization of XML as in the type xml [DOC: xml data type]."""
 
 import re
 from typing import Final
@@ -11,23 +11,23 @@ _QUOTED: Final = re.compile(r"\"[^\"<]*+\"|'[^'<]*+'")
 _BLANKS: Final = re.compile(r"\s*+")
 _ENTITIES: Final = frozenset({"amp", "lt", "gt", "quot", "apos"})
 _ASIDE: Final = (("<!--", "-->", 9424), ("<![CDATA[", "]]>", 9423), ("<?", "?>", 9400))
-"""(start, end, message if the end is missing) of each markup that is neither text nor element."""
+"""(start, end, message if the end is missing) of comments, CDATA sections and processing instructions."""
 
 _BLANK_TEXT: Final = re.compile(r">\s++<")
 _EMPTY: Final = re.compile(r"<([^\s<>/!?]++)([^<>]*+)></\1\s*+>")
 
 
 def normalize_xml(text: str) -> str:
-    """Return the text as the type xml stores it: without blanks between elements, empty elements as one tag.
+    """Return XML in the stored form of the type xml: no blanks between elements, empty elements as one tag.
 
-    Raises 9400 to 9459.
+    Raises 9400 to 9459 if it is not well-formed.
     """
     XmlChecker(text).check_document()
     return _EMPTY.sub(r"<\1\2/>", _BLANK_TEXT.sub("><", text))
 
 
 class XmlChecker:
-    """Checker that makes a single pass through a text."""
+    """Checker for well-formed XML, which reads the text once."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -36,13 +36,13 @@ class XmlChecker:
         self.prefixes: list[set[str]] = [{"xml", "xmlns"}]
 
     def build_error(self, number: int, offset: int | None = None) -> SqlError:
-        """Return an XML parsing error with line and character."""
+        """Return an XML parsing error with its line and character position."""
         position = min(self.place if offset is None else offset, max(len(self.text) - 1, 0))
         before = self.text[:position]
         return SqlError(number, before.count("\n") + 1, position - before.rfind("\n"))
 
     def check_document(self) -> None:
-        """Check the whole text."""
+        """Check the whole text. Raises 9400 to 9459."""
         text = self.text
         while self.place < len(text):
             aside = next(
@@ -61,7 +61,7 @@ class XmlChecker:
             raise self.build_error(9400)
 
     def skip_section(self, begin: str, end: str, number: int) -> None:
-        """Skip a comment, CDATA section or instruction up to *end*. Raise *number* if the end is missing."""
+        """Skip a comment, CDATA section or processing instruction. Raises *number* if *end* is missing."""
         close = self.text.find(end, self.place + len(begin))
         if close < 0:
             raise self.build_error(number, len(self.text))
@@ -70,7 +70,7 @@ class XmlChecker:
         self.place = close + len(end)
 
     def check_references(self, end: int) -> None:
-        """Check that each & up to *end* begins a reference. Raise 9421, 9411 or 9448 otherwise."""
+        """Check the entity references up to position *end*. Raises 9421, 9411 or 9448."""
         position = self.text.find("&", self.place, end)
         while position >= 0:
             reference_match = _REFERENCE.match(self.text, position)
@@ -99,7 +99,7 @@ class XmlChecker:
         return name_match.group()
 
     def check_start_tag(self) -> None:
-        """Check a start tag with its attributes."""
+        """Check a start tag and its attributes."""
         self.place += 1
         if self.text.startswith("/", self.place):
             self.check_end_tag()
@@ -151,7 +151,7 @@ class XmlChecker:
         return name
 
     def check_end_tag(self) -> None:
-        """Check an end tag against the open element."""
+        """Check that an end tag closes the innermost open element."""
         self.place += 1
         name = self.parse_name()
         self.skip_blanks()

@@ -1,7 +1,9 @@
-"""XQuery paths of common scripts: steps, attributes, positions, conditions [DOC: path expressions].
+"""XQuery paths that scripts commonly use: steps, attributes, positions, conditions.
 
-A name is compared without its prefix, so a declared namespace matches its local names. Other paths are
-reported as not simulated.
+[DOC: path expressions]
+
+Names are compared without their prefixes, so namespaces do not matter. Other paths are reported as not
+simulated.
 """
 
 from __future__ import annotations
@@ -20,10 +22,10 @@ from msgspec import Struct
 from engine.tsql.scalars.values import Scalar, to_text
 
 NODE: Final = "\ufdd0"
-"""Prefix of a node that nodes() has returned. Paths on it begin at its element."""
+"""Prefix of a node that nodes() has returned. Paths on such a node begin at its element."""
 
 VARIABLE: Final = re.compile(r"sql:variable\(\s*\"(@\w+)\"\s*\)")
-"""Pattern of a T-SQL variable in a path."""
+"""Pattern of a reference to a T-SQL variable in a path."""
 
 _TOKEN: Final = re.compile(
     r"\s*(//|/|\.\.|\.|@\*|@[\w.:-]+|\*:[\w.-]+|\*|text\(\)|[A-Za-z_][\w.-]*(?::[\w.-]+)?|\d+(?:\.\d+)?"
@@ -44,7 +46,7 @@ _SIGNS: Final[dict[str, Callable[[str | float, str | float], bool]]] = {
 _CALLS: Final = frozenset({"count", "data", "string", "local-name"})
 
 Item = ElementTree.Element | str
-"""Element, or the text of an attribute or of text()."""
+"""Element, or text of an attribute or of text()."""
 
 
 class UnsimulatedPathError(ValueError):
@@ -52,7 +54,10 @@ class UnsimulatedPathError(ValueError):
 
 
 class PathStep(Struct, frozen=True):
-    """Step of a path: `name`, `*`, `@name`, `@*`, `.`, `text()`, or a path in parentheses. *deep*: it follows `//`."""
+    """Step of a path: `name`, `*`, `@name`, `@*`, `.` or `text()`. *inside*: a path in parentheses.
+
+    *deep*: the step follows `//`.
+    """
 
     name: str
     deep: bool = False
@@ -65,11 +70,14 @@ class XmlPath(Struct, frozen=True):
 
     steps: tuple[PathStep, ...]
     call: str = ""
-    """Function that is applied to the result of the path, such as `count`; empty without one."""
+    """Function that is applied to the result of the path, such as `count`; empty without a function."""
 
 
 class PathCondition(Struct, frozen=True):
-    """Condition in square brackets: the path exists, or compares with a constant. All *others* must be true as well."""
+    """Condition in square brackets: the path exists or, with a *sign*, compares with *value*.
+
+    All *others* must be true too.
+    """
 
     path: XmlPath
     sign: str = ""
@@ -164,7 +172,7 @@ class _PathReader:
 
 @lru_cache(maxsize=256)
 def compile_path(text: str) -> XmlPath:
-    """Compile the path in *text*. Raises UnsimulatedPathError."""
+    """Compile a path. Raises UnsimulatedPathError."""
     return _PathReader(text).read_complete_path()
 
 
@@ -173,7 +181,7 @@ def compile_path(text: str) -> XmlPath:
 
 @lru_cache(maxsize=64)
 def _parse_fragment(text: str) -> ElementTree.Element:
-    """Return an element that contains all top-level nodes of the text."""
+    """Parse XML. Return an element whose children are its top-level nodes."""
     body = re.sub(r"^\s*<\?xml[^>]*\?>", "", text)
     return (
         ElementTree.fromstring(f"<top>{body}</top>")
@@ -281,13 +289,16 @@ def _evaluate_path(xml: Scalar, path: Scalar, *variables: Scalar) -> list[Item]:
 
 
 def _quote_literal(value: Scalar) -> str:
-    """Return *value* as a literal of a path. A text with both kinds of quotes is not simulated and matches nothing."""
+    """Return *value* as a literal in a path.
+
+    Text with both kinds of quotes is not simulated and matches nothing.
+    """
     text = "" if value is None else to_text(value)
     return f"'{text}'" if '"' in text and "'" not in text else '"' + text.replace('"', "") + '"'
 
 
 def _evaluate_value(xml: Scalar, path: Scalar, *variables: Scalar) -> Scalar:
-    """Evaluate value(): the text of the only node at the path."""
+    """Evaluate value(): the text of the single node at the path."""
     items_at_path = _evaluate_path(xml, path, *variables) if xml is not None else []
     return _get_text(items_at_path[0]) if items_at_path else None
 
@@ -312,8 +323,9 @@ def _evaluate_nodes(xml: Scalar, path: Scalar) -> Scalar:
     )
 
 
-# --- functions that build XML in SQLite -------------------------------------------------------------------
-# The functions escape texts and build attributes and elements (forjson.py inserts the calls).
+# --- functions that build XML in SQLite
+# ----------------------------------------------------------------------
+# They escape texts and build attributes and elements. forjson.py inserts calls of them into queries.
 
 
 def _escape_xml(value: Scalar) -> Scalar:
@@ -334,12 +346,12 @@ def _quote_xml_text(value: str) -> str:
 
 
 def _build_element(tag: Scalar, attributes: Scalar, content: Scalar) -> Scalar:
-    """Build an element; NULL content gives no element."""
+    """Build an element; NULL if the content is NULL."""
     return None if attributes is None and content is None else _build_row_element(tag, attributes, content)
 
 
 def _build_nillable_element(tag: Scalar, attributes: Scalar, content: Scalar) -> Scalar:
-    """Build an element, with xsi:nil for NULL content, under ELEMENTS XSINIL."""
+    """Build an element for ELEMENTS XSINIL. NULL content gives an element with xsi:nil."""
     if content is None:
         attributes = _join_texts(attributes, ' xsi:nil="true"')
     return _build_row_element(tag, attributes, content)
@@ -363,7 +375,7 @@ def _build_row_element(tag: Scalar, attributes: Scalar, content: Scalar) -> Scal
 
 
 def _remove_tags(value: Scalar) -> Scalar:
-    """Evaluate `.value('.', 'nvarchar(max)')`: the text without its tags."""
+    """Evaluate `.value('.', 'nvarchar(max)')`: the text without tags."""
     return None if value is None else html.unescape(re.sub(r"<[^<>]*>", "", to_text(value)))
 
 
