@@ -1,4 +1,4 @@
-"""Rules of the protocol: connections, quorum, roles, failover, services and clients.
+"""Protocol of SQL Server: rules for connections, quorum, roles, failover, services and clients.
 
 Each rule runs only when it is due.
 """

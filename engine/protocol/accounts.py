@@ -1,6 +1,8 @@
-"""Logins, users, the master key and certificates: access to an instance, a database and an endpoint. Facts 1.4.
+"""Logins, users, the master key and certificates: access to an instance, a database and an endpoint.
 
-Each function takes the server on which the statement runs and raises SqlError with the server's number.
+Facts 1.4.
+
+Each function takes the server of the statement and raises SqlError with SQL Server's error number.
 """
 
 import zlib
@@ -27,7 +29,7 @@ from engine.protocol import (
 )
 
 WINDOWS_SID: Final = 1 << 40
-"""First SID of Windows accounts. A Windows account has the same SID on every server."""
+"""Lowest SID of Windows accounts. A Windows account has the same SID on every server."""
 
 
 class CertificateFile(Struct, frozen=True):
@@ -60,8 +62,8 @@ def create_login(
 ) -> list[Message]:
     """Create a login. A SQL login gets a new SID on each server unless *sid* is given [WP].
 
-    Raise 15407 or 15401 for a Windows account whose name cannot exist. The simulated domains have every other
-    account.
+    Raise 15407 or 15401 for a Windows account whose name cannot exist. All other accounts exist in the
+    simulated domains.
     """
     instance = world.instances[server]
     if windows:
@@ -105,7 +107,7 @@ Documented [DOC: password must meet complexity requirements].
 
 
 def check_password(password: str, name: str = "") -> None:
-    """Raise 15118 for a password that the Windows password policy refuses, for example because it contains *name*.
+    """Raise 15118 for a password that violates the Windows password policy, for example contains *name*.
 
     [DOC: password policy; CREATE MASTER KEY]
     """
@@ -143,7 +145,7 @@ def alter_login(
 ) -> list[Message]:
     """Enable, disable or change a login.
 
-    *changes* are fields of Login; None leaves a field unchanged.
+    *changes* are values of fields of Login; None leaves a field unchanged.
     """
     login = _require_login(world, server, name, "alter")
     fields: dict[str, object] = {key: value for key, value in changes.items() if value is not None}
@@ -159,7 +161,7 @@ def alter_login(
 
 
 def drop_login(world: World, server: str, name: str) -> list[Message]:
-    """Drop a login with its endpoint permission. Its users remain as orphans."""
+    """Drop a login with its endpoint permission. Its database users remain as orphans."""
     login = _require_login(world, server, name, "drop")
     end = world.instances[server].endpoint
     if end is not None and end.owner.lower() == login.name.lower():
@@ -208,7 +210,7 @@ def _store_login(world: World, server: str, old_login: Login, new_login: Login |
 
 
 def list_orphans(world: World, server: str, database: str) -> tuple[User, ...]:
-    """Return the users whose SID belongs to no login here, as `sp_change_users_login 'Report'` lists them."""
+    """Return the users whose SID belongs to no login on this server (`sp_change_users_login 'Report'`)."""
     instance = world.instances[server]
     return tuple(
         u
@@ -246,7 +248,7 @@ def alter_user(
     login: str | None = None,
     new_name: str | None = None,
 ) -> list[Message]:
-    """Rename a user, or give an orphan the SID of a login of this server."""
+    """Rename a user, or map an orphaned user to a login of this server."""
     user = _require_user(world, server, database, name, "alter")
     sid = user.sid if login is None else _require_login_for_user(world, server, login).sid
     _store_user(world, server, user, replace(user, sid=sid, name=new_name or user.name))
@@ -292,11 +294,11 @@ def _require_user(world: World, server: str, database: str, name: str, verb: str
 
 
 USER_KB: Final = 1.0
-"""Log that a change of a user writes, in KB. Assumed."""
+"""Log that the creation, change or removal of a user writes, in KB. Assumed."""
 
 
 def _store_user(world: World, server: str, old_user: User | None, new_user: User | None) -> None:
-    """Store a user.
+    """Replace *old_user* with *new_user*; None means that there is none.
 
     In a user database the change is logged, which may raise 9002. Users of master belong to the server.
     """
@@ -353,7 +355,7 @@ def create_certificate(
     private_key_file: str | None = None,
     decryption: str = "",
 ) -> list[Message]:
-    """Create a certificate in master: a new one with its private key, or the partner's from a file."""
+    """Create a certificate in master, either new with its private key or imported from a file."""
     instance = world.instances[server]
     if security.find_certificate(instance, name) is not None:
         raise SqlError(15232, name)
@@ -380,7 +382,7 @@ def create_certificate(
 
 
 def _read_certificate_file(world: World, server: str, path: str) -> CertificateFile:
-    """Return the file of a certificate or of its private key; 15208 if there is none."""
+    """Return the file of a certificate or of its private key. Raise 15208 if there is no such file."""
     file = files.find_file(world, server, path)
     if not isinstance(file, CertificateFile):
         raise SqlError(15208, path)
@@ -406,7 +408,10 @@ def _import_certificate(
 def back_up_certificate(
     world: World, server: str, name: str, file: str, private_key_file: str | None = None, password: str = ""
 ) -> list[Message]:
-    """Write the public part of a certificate into *file*, and its private key, under *password*, into a second file."""
+    """Write the public part of a certificate into *file*.
+
+    The optional *private_key_file* receives its private key, encrypted with *password*.
+    """
     certificate = security.find_certificate(world.instances[server], name)
     if certificate is None:
         raise SqlError(15151, "find", "certificate", name)
@@ -425,7 +430,7 @@ def back_up_certificate(
 
 
 def warn_without_backup(world: World, server: str, name: str) -> list[Message]:
-    """Return warning 33091 unless a file exists with the private key of the certificate [DOC: TDE]."""
+    """Return warning 33091 unless a file with the private key of the certificate exists [DOC: TDE]."""
     certificate = security.find_certificate(world.instances[server], name)
     backups = [f for f in world.files.values() if isinstance(f, CertificateFile) and f.private]
     if certificate is None or any(f.certificate.thumbprint == certificate.thumbprint for f in backups):
@@ -434,7 +439,7 @@ def warn_without_backup(world: World, server: str, name: str) -> list[Message]:
 
 
 def drop_certificate(world: World, server: str, name: str) -> list[Message]:
-    """Drop a certificate, unless the endpoint authenticates with it."""
+    """Drop a certificate. This fails if the endpoint uses the certificate for authentication."""
     instance = world.instances[server]
     certificate = security.find_certificate(instance, name)
     if certificate is None:
@@ -453,9 +458,9 @@ def drop_certificate(world: World, server: str, name: str) -> list[Message]:
 
 
 def find_login_refusal(world: World, client: Client, server: str) -> SqlError | None:
-    """Return the error with which the server rejects the application's login, if any.
+    """Return the error with which the server rejects the application's login, or None.
 
-    It is 18456, or 4060 and 18456 for a user without a login.
+    It is 18456, or 4060 and 18456 for a login without a user in the database.
     """
     if not client.login or client.login.lower() == "sa":
         return None
@@ -469,32 +474,32 @@ def find_login_refusal(world: World, client: Client, server: str) -> SqlError | 
 
 
 # --- permissions and roles --------------------------------------------------------------------------------
-# Permissions in a database are part of its log; those of the server stay with the instance.
+# Permissions in a database are part of its log. Permissions of the server belong to the instance.
 
 SECURITY: Final = "\0security"
-"""Key of the permissions among a database's users or an instance's objects."""
+"""Key under which a `Security` is stored: among the users of a database, or among the objects of an instance."""
 
 SERVER: Final = ""
-"""Name that stands for the instance where a database is expected."""
+"""Value of a *database* argument that stands for the instance."""
 
 GRANT_KB: Final = 1.0
 """Log that a GRANT or a change of a role writes, in KB. Assumed."""
 
 
 class Grant(Struct, frozen=True):
-    """Permission that is granted or denied. Names are in lowercase."""
+    """Permission that is granted or denied to a principal. Names are in lowercase."""
 
     kind: str
     """SERVER, LOGIN, DATABASE, USER, SCHEMA or OBJECT."""
     name: str
-    """Securable; empty for the server or database itself."""
+    """Name of the securable; empty for the server or the database itself."""
     permission: str
     grantee: str
     denied: bool = False
 
 
 class Security(Struct, frozen=True):
-    """Roles, their members and permissions of one database, or of the instance."""
+    """Roles, role members and permissions of a database or of the instance."""
 
     roles: tuple[str, ...] = ()
     """Roles created by CREATE ROLE, in their original spelling."""
@@ -507,7 +512,7 @@ NO_SECURITY: Final = Security()
 
 
 def read_security(world: World, server: str, database: str) -> Security:
-    """Return roles and permissions of a database, or of the instance if *database* is SERVER."""
+    """Return the roles and permissions of a database, or of the instance if *database* is SERVER."""
     for copy in world.copies.values():
         if copy.server == server and copy.database.lower() == database.lower():
             last_commit = commits.find_newest_commit(world, copy)
@@ -520,7 +525,7 @@ def _convert_security(stored: object) -> Security:
 
 
 def store_security(world: World, server: str, database: str, security: Security) -> None:
-    """Store roles and permissions: in the log of a user database, otherwise in the instance."""
+    """Store roles and permissions, for a user database in its log, otherwise in the instance."""
     if database.lower() in (SERVER, *statements.SYSTEM_DATABASES):
         world.objects[server, database.lower(), SECURITY] = security
         return
@@ -530,7 +535,7 @@ def store_security(world: World, server: str, database: str, security: Security)
 
 
 def apply_grants(security: Security, verb: str, grants: tuple[Grant, ...]) -> Security:
-    """Apply GRANT, DENY or REVOKE.
+    """Return *security* after GRANT, DENY or REVOKE of *grants*.
 
     GRANT and DENY replace the grantee's entry for the permission; REVOKE removes it.
     """

@@ -1,4 +1,4 @@
-"""Availability of each database: downtime, and time without a synchronized mirror."""
+"""Availability of each database: downtime, and time without a synchronized copy."""
 
 from msgspec.structs import replace
 
@@ -9,7 +9,7 @@ from engine.protocol import groups, network, serving
 
 
 class ReachableServers:
-    """Servers that the users of databases can reach over the network at one time."""
+    """Cache of the servers that the users of each database can reach over the network at one time."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -40,7 +40,7 @@ class ReachableServers:
 def list_serving_copies(
     world: World, database: str, reach: ReachableServers | None = None
 ) -> list[DatabaseCopy]:
-    """Return the copies in which clients could work now."""
+    """Return the copies of *database* in which clients can currently work."""
     serves = [copy for copy in world.list_copies_of(database) if serving.is_copy_serving(world, copy)]
     if not serves:
         return []
@@ -49,7 +49,7 @@ def list_serving_copies(
 
 
 def update_accounts(world: World) -> None:
-    """Update the accounts of changed databases to this tick.
+    """Update the availability of changed databases to this tick.
 
     Emit an event when service begins or ends, or when protection begins or ends.
     """
@@ -87,7 +87,7 @@ def update_accounts(world: World) -> None:
         grouped = any(copy.group_kind == "availability" for copy in serving_now)
         if (
             exposed != old_availability.exposed and grouped
-        ):  # a mirroring session reports its state changes instead
+        ):  # a mirroring session reports this as a change of its state
             text = build_message("{database} has no synchronized copy", database=database)
             if not exposed:
                 text = build_message("{database} has a synchronized copy", database=database)
@@ -95,7 +95,7 @@ def update_accounts(world: World) -> None:
 
 
 def _is_protected(world: World, copy: DatabaseCopy) -> bool:
-    """Return whether another copy could take over without loss, or another node could start the instance."""
+    """Return whether another copy could take over without data loss, or another node start the instance."""
     if copy.group is None and world.instances[copy.server].clustered:
         return groups.has_automatic_failover(world, copy.database)
     return groups.get_policy(copy).has_synchronized_copy(copy)
@@ -104,7 +104,7 @@ def _is_protected(world: World, copy: DatabaseCopy) -> bool:
 def advance_account(
     account_before: Availability, tick: int, **changes: FieldOf[Availability]
 ) -> Availability:
-    """Return the account advanced to *tick*, with *changes* effective from then on."""
+    """Return the availability at *tick*, with *changes* that take effect then."""
     passed = tick - account_before.since_tick
     return replace(
         account_before,

@@ -1,6 +1,6 @@
 """BACKUP DATABASE and BACKUP LOG: content of the file, duration, and effect on the log. Facts 1.5.
 
-Each function takes the server on which the statement runs and raises SqlError with the server's number.
+Each function takes the server of the statement and raises SqlError with SQL Server's error number.
 """
 
 from functools import reduce
@@ -53,15 +53,15 @@ class BackupDetails(Struct, frozen=True):
     name: str | None = None
     description: str | None = None
     expires_tick: Tick | None = None
-    """Time until which INIT without SKIP refuses to overwrite the file."""
+    """Time until which BACKUP … WITH INIT does not overwrite the file, unless SKIP is given."""
     checksum: bool = False
     compressed: bool = False
     stats: int = 0
-    """Percent between two progress messages; 0 means none."""
+    """Percentage between two progress messages; 0 means no messages."""
     skip: bool = False
     login: str = "sa"
     single_user: bool = False
-    """The database was in single-user mode."""
+    """True if the database was in single-user mode."""
 
 
 DEFAULT_DETAILS: Final = BackupDetails()
@@ -69,7 +69,7 @@ DEFAULT_DETAILS: Final = BackupDetails()
 
 
 class BackupSet(Struct, frozen=True, kw_only=True):
-    """One backup in a file."""
+    """Backup in a file."""
 
     id: int
     kind: str
@@ -81,9 +81,9 @@ class BackupSet(Struct, frozen=True, kw_only=True):
     fork: int
     lineage: Lineage
     first_kb: float
-    """Position at which the log in the backup begins."""
+    """Log position at which the log in the backup begins."""
     last_kb: float
-    """Position at which the log ends. A database that is restored from this backup is at this position."""
+    """Log position at which the log in the backup ends, and at which a database restored from it is."""
     size_kb: float
     started_tick: Tick
     tick: Tick
@@ -94,12 +94,12 @@ class BackupSet(Struct, frozen=True, kw_only=True):
     """Number of the full backup that a differential backup needs; for a full backup, its own number."""
     copy_only: bool = False
     tail: bool = False
-    """True for a tail-log backup WITH NORECOVERY, after which nothing more was written."""
+    """True for a tail-log backup WITH NORECOVERY, after which no more log was written."""
     encryption_key: int = 0
-    """Thumbprint of the certificate that protects the database encryption key; 0 if there is no key."""
+    """Thumbprint of the certificate that protects the database encryption key; 0 without such a key."""
     encrypted: bool = False
     image: DatabaseCopy | None = None
-    """Copy at the time of a full or differential backup: sizes, drives, workload."""
+    """Copy of the database at the time of a full or differential backup: sizes, drives, workload."""
     extra_files: tuple[DbFile, ...] = ()
     details: BackupDetails = BackupDetails()
     recovery_model: RecoveryModel = RecoveryModel.FULL
@@ -111,7 +111,7 @@ class BackupSet(Struct, frozen=True, kw_only=True):
 
     @property
     def flags(self) -> int:
-        """Return the column flags of backupset. Documented [DOC: backupset]; 512 is set in every backup."""
+        """Return the column flags of backupset; bit 512 is always set. Documented [DOC: backupset]."""
         bits = {
             1: self.bulk_logged, 4: self.read_only, 8: self.details.single_user, 16: self.details.checksum,
             64: self.tail, 128: self.incomplete, 256: self.tail, 512: True,
@@ -129,7 +129,7 @@ class BackupFile(Struct, frozen=True):
 
     sets: tuple[BackupSet, ...]
     overwritten: tuple[tuple[int, BackupSet], ...] = ()
-    """Former backups with their positions, which INIT or FORMAT has removed. msdb still lists them."""
+    """(position, backup) of the backups that INIT or FORMAT removed. msdb still lists them."""
 
     @property
     def size_kb(self) -> float:
@@ -155,8 +155,8 @@ def back_up_database(
 
     *init* stands for INIT and FORMAT; without it the backup is appended.
 
-    The log stays active from the start of the backup until its end. Raise 911, 927, 942, 954, 955, 3023, 3035, 3059,
-    3201, 3202 or 3241, each followed by 3013.
+    The log stays active from the start of the backup until its end. Raise 911, 927, 942, 954, 955, 3023,
+    3035, 3059, 3201, 3202 or 3241, each followed by 3013.
     """
     title = "BACKUP DATABASE"
     if details.compressed:
@@ -338,10 +338,9 @@ def _record_log_backup(world: World, key: Key, upto_kb: float) -> None:
 
 
 def back_up_log_by_job(world: World, key: Key, path: str) -> None:
-    """Take the log backup of a job.
+    """Run the log backup of a SQL Server Agent job, which takes no simulated time.
 
-    Jobs run in parallel and nothing waits for them. The backup writes no ERRORLOG line, as under trace flag
-    3226, which many sites set.
+    It writes no ERRORLOG line, as under trace flag 3226, which many sites set.
     """
     if not volumes.has_drive(world.get_computer_of(key[0]), volumes.get_drive_of(path)):
         error = SqlError(3201, path, files.NO_PATH, also=(3013,), title="BACKUP LOG")
@@ -358,11 +357,11 @@ def back_up_log_by_job(world: World, key: Key, path: str) -> None:
 
 FAILED_DEVICE: Final = {3201: (18204, "BackupDiskFile::CreateMedia", "create"),
                         3202: (18210, "BackupMedium::ReportIoError", "write")}  # fmt: skip
-"""ERRORLOG messages for a device that cannot be opened or written. Seen in public logs."""
+"""Error number -> ERRORLOG message for a device that cannot be opened or written. Seen in public logs."""
 
 
 def log_failure(world: World, server: str, database: str, problem: SqlError) -> None:
-    """Log 3041 after a failed backup, with the message for its device.
+    """Log 3041 after a failed backup, preceded by the message about its device, if any.
 
     Documented [DOC: Database Engine events and errors, 4214].
     """
@@ -381,7 +380,7 @@ def log_failure(world: World, server: str, database: str, problem: SqlError) -> 
 def _require_compression(server: Instance) -> None:
     """Raise an error if the server cannot compress backups.
 
-    It is 155 before 2008, 1844 below Enterprise in 2008 and below Standard later [DOC: backup compression].
+    Raise 155 before 2008, 1844 below Enterprise in 2008 and below Standard later [DOC: backup compression].
     """
     if server.version < 2008:
         raise SqlError(155, "COMPRESSION", "BACKUP")
@@ -392,9 +391,9 @@ def _require_compression(server: Instance) -> None:
 def _find_backup_source(
     world: World, server: str, database: str, title: str, *, damaged: bool = False, as_secondary: bool
 ) -> DatabaseCopy:
-    """Return the copy if it may be backed up.
+    """Return the copy to back up. Raise an error if its role or state does not allow the backup.
 
-    *as_secondary* allows a secondary replica [DOC: active secondaries].
+    *as_secondary* True allows a secondary replica [DOC: active secondaries].
     """
     if world.instances[server].find_snapshot(database) is not None:
         raise SqlError(3002, also=(3013,), title=title)
@@ -434,7 +433,7 @@ def _find_role_refusal(
 
 
 def _reserve_location(world: World, server: str, path: str, size_kb: float, title: str) -> tuple[str, str]:
-    """Return the location of the file: server, and path in the spelling of an existing file.
+    """Return the location of the backup file: (server, path in the spelling of an existing file).
 
     Raise 3201, 3202 or 3241.
     """
@@ -491,7 +490,7 @@ def _build_backup_set(
 def _check_expiration(
     world: World, location: tuple[str, str], details: BackupDetails, init: bool, title: str
 ) -> None:
-    """Raise 4030 for INIT of a file with a backup that has not expired."""
+    """Raise 4030 if INIT would overwrite a backup that has not expired."""
     old_file = world.files.get(location)
     for backup_set in old_file.sets if isinstance(old_file, BackupFile) and init and not details.skip else ():
         expires = backup_set.details.expires_tick
@@ -502,19 +501,19 @@ def _check_expiration(
 
 
 def _store_backup(world: World, location: tuple[str, str], backup_set: BackupSet, init: bool) -> int:
-    """Store the backup in its file and return its position there."""
+    """Store the backup in its file and return its position in the file."""
     old_file, is_null = world.files.get(location), location[1] == files.NULL_DEVICE
     before = old_file.sets if isinstance(old_file, BackupFile) and (is_null or not init) else ()
     overwritten = old_file.overwritten if isinstance(old_file, BackupFile) else ()
     if isinstance(old_file, BackupFile) and not before:
         overwritten = (*overwritten, *enumerate((replace(s, image=None) for s in old_file.sets), start=1))
-    # msdb lists backups to the null device, too
+    # backups to the null device are stored, because msdb lists them
     world.files[location] = BackupFile((*before, backup_set), overwritten)
     return 1 if is_null else len(before) + 1
 
 
 def _write_backup(world: World, location: tuple[str, str], backup_set: BackupSet, init: bool) -> int:
-    """Store the backup, account for it in the log, and return its position in the file."""
+    """Store the backup in its file, write an ERRORLOG line, and return its position in the file."""
     number = _store_backup(world, location, backup_set, init)
     if TRACE_FLAG_NO_BACKUP_LINES in world.instances[backup_set.server].trace_flags:
         return number
@@ -564,9 +563,9 @@ def format_processed_messages(
     position: int,
     stats: int,
 ) -> list[Message]:
-    """Return `n percent processed.`, `Processed n pages …` for each file, and the closing line of a BACKUP or RESTORE.
+    """Return the messages of a completed BACKUP or RESTORE: progress, pages of each file, closing line.
 
-    The line for 100 percent follows the data files of a backup. Seen in public outputs.
+    In a backup, the line for 100 percent follows the data files. Seen in public outputs.
     """
     seconds = max(0.01, (world.tick - started_tick) / 100.0)
     files_pages = _list_file_pages(backup_set)
@@ -585,7 +584,7 @@ def format_processed_messages(
 
 
 def build_job_path(world: World, key: Key) -> str:
-    """Return the path to which the log backup job of a copy writes at present."""
+    """Return the path for a log backup that a job takes now."""
     moment = clock.get_time_at(world, world.tick)
     return f"{volumes.BACKUP_FOLDER}\\{key[1]}_{moment:%Y%m%d_%H%M%S}.trn"
 

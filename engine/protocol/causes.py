@@ -1,4 +1,4 @@
-"""Causes of the outage of a server or link, looked up in the fault ledger for failover reports."""
+"""Causes of the loss of a server or link. Failover reports look them up in the fault ledger."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ from engine.flow.recovery import Cause, FailoverTimes, draw_failover_times
 from engine.model import Fault, Tick, World
 
 LOSES: Final = {"shutdown": "server", "shutdown-nowait": "server"}
-"""Fault -> part that it disables: the server of its first argument, or the link of its first two."""
+"""Fault -> lost part: "server" (first argument of the fault) or "link" (between its first two arguments)."""
 
 MECHANISM: Final = {
     "manual": Cause.MANUAL,
@@ -14,20 +14,22 @@ MECHANISM: Final = {
     "shutdown": Cause.STOP_SERVICE,
     "forced": Cause.FORCED,
 }
-"""Fault -> cause whose failover times apply. Other faults use the times of a power failure."""
+"""Fault -> cause that selects the failover times. Other faults use the times of a power failure."""
 
 
 def register_fault(verb: str, loses: str, mechanism: Cause) -> None:
-    """Add a fault of input lines to LOSES and MECHANISM.
+    """Register a fault that an input line can cause in LOSES and MECHANISM.
 
-    The tables initially hold the faults of T-SQL. `engine.verbs` calls this at import; without that import no
-    other fault can be in a ledger.
+    The tables initially contain only the faults of T-SQL. `engine.verbs` registers all others at its import.
     """
     LOSES[verb], MECHANISM[verb] = loses, mechanism
 
 
 def find_loss_cause(world: World, server: str, peer: str | None) -> tuple[str, Tick]:
-    """Return (cause, tick) of the latest fault that explains why *peer* lost *server*, or ("unknown", current tick)."""
+    """Return (cause, tick) of the latest active fault by which *peer* lost *server*.
+
+    The result is ("unknown", current tick) if no fault explains the loss.
+    """
     found_fault: Fault | None = None
     for fault in world.faults:
         if fault.reverted_tick is not None:
@@ -41,5 +43,5 @@ def find_loss_cause(world: World, server: str, peer: str | None) -> tuple[str, T
 
 
 def draw_phases(world: World, stream: int, cause: str) -> FailoverTimes:
-    """Return random durations of each failover phase at the receiver of *stream* for *cause*, in seconds."""
+    """Draw the durations of the failover phases at the receiver of *stream* for *cause*, in seconds."""
     return draw_failover_times(world.flow, stream, MECHANISM.get(cause, Cause.POWER_OFF), world.chance)

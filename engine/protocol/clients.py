@@ -1,4 +1,4 @@
-"""Client applications: open connections, their loss, and the search for a server on which the database is open."""
+"""Client applications: open connections, their loss, and the search for a server that accepts them."""
 
 from typing import Final, Literal
 
@@ -21,18 +21,20 @@ REFUSED_LOGIN: Final = {
     4060: "Failed to open the explicitly specified database.",
     982: "Failed to open the explicitly specified database.",
 }
-"""Error that the client receives -> reason in the ERRORLOG line of 18456 (since 2008). Seen in public logs."""
+"""Error number that the client receives -> reason in the ERRORLOG line of 18456 (since 2008). Seen in public
+logs.
+"""
 
 Answer = Literal["serves", "refused", "silence"]
 
 
 def resolve_client_login(world: World, client: Client, name: str) -> tuple[str | None, SqlError | None]:
-    """Return the result of `resolve_login` for a login of *client* under *name*."""
+    """Return the result of `resolve_login` for *client* if it connects to *name*."""
     return resolve_login(world, name, client.databases[0], client.read_only)
 
 
 def resolve_login(world: World, name: str, database: str, reads: bool) -> tuple[str | None, SqlError | None]:
-    """Return the server that a login under *name* reaches: the server itself, or the host of a listener.
+    """Return (server, error) for a login to *name*: the server itself, or the host of a listener.
 
     A listener redirects a login with read intent by the routing list, or refuses it with 982 [DOC: read-only
     routing]. A secondary redirects other logins to the primary if it has a READ_WRITE_ROUTING_URL [DOC:
@@ -52,7 +54,7 @@ def resolve_login(world: World, name: str, database: str, reads: bool) -> tuple[
 def count_listener_login(world: World, name: str, database: str, reads: bool) -> None:
     """Count a login through the listener *name*.
 
-    The next login with read intent then goes to the next server of the routing list.
+    The next login with read intent then uses the next server of the routing list.
     """
     copy = world.copies.get((world.listeners.get(name) or "", database))
     if copy is not None and reads:
@@ -60,12 +62,12 @@ def count_listener_login(world: World, name: str, database: str, reads: bool) ->
 
 
 def get_client_address(world: World, name: str) -> str:
-    """Return the IP address of the application's computer, in the servers' network. Assumed."""
+    """Return the IP address of the application's computer, which is in the servers' network. Assumed."""
     return f"10.0.0.{101 + sorted(world.clients).index(name)}"
 
 
 def attempt_login(world: World, client: Client, server: str) -> Answer:
-    """Return the result of a login of *client* at *server*, or of a connection that is already open there."""
+    """Return the server's answer to a login of *client*, or to a request in an open connection."""
     state = world.instances.get(server)
     if (
         state is None
@@ -85,9 +87,9 @@ def attempt_login(world: World, client: Client, server: str) -> Answer:
 
 
 def disconnect_refused_clients(world: World) -> None:
-    """Disconnect the clients whose server is gone or refuses them.
+    """Begin to disconnect the clients whose server is lost or refuses them.
 
-    They notice it immediately, or when the network reports it.
+    They notice a refusal immediately, and a silent server when their driver or the network reports it.
     """
     for client in list(world.clients.values()):
         if client.connected_to is None or client.lost_since is not None:
@@ -106,7 +108,7 @@ def disconnect_refused_clients(world: World) -> None:
 
 
 def break_connections(world: World, name: str, epoch: int) -> None:
-    """Break the open connections of the application (timer handler)."""
+    """Break the open connections of the application when it notices the loss (timer handler)."""
     client = world.clients[name]
     if client.epoch != epoch or client.connected_to is None:
         return
@@ -118,7 +120,7 @@ def break_connections(world: World, name: str, epoch: int) -> None:
 
 
 def end_connections(world: World, client: Client) -> None:
-    """End all connections of an application. An application with retry connects again."""
+    """End all connections of an application. An application with retry logic reconnects."""
     name, server, epoch = client.name, client.connected_to or "", client.epoch
     world.clients[name] = replace(
         client,
@@ -139,13 +141,16 @@ def end_connections(world: World, client: Client) -> None:
 
 
 def _stop_without_retry(world: World, client: Client) -> None:
-    """Show the error to the users of an application without retry, which then stays down until it is restarted."""
+    """Emit the event that an application without retry logic gives up.
+
+    It stays stopped until someone restarts it.
+    """
     text = build_message("{client} does not reconnect: it has no retry logic", client=client.name)
     world.emit(ClientData(client=client.name, what="gave up"), text)
 
 
 def try_next_login(world: World, name: str, epoch: int) -> None:
-    """Try the next login of the round (timer handler).
+    """Attempt the next login of the current round (timer handler).
 
     The order is initial server, partner, initial server, and so on [DOC: retry algorithm].
     """
@@ -194,9 +199,9 @@ def try_next_login(world: World, name: str, epoch: int) -> None:
 
 
 def _delay_login_at_dead_address(world: World, client: Client) -> bool:
-    """Delay a login that starts at a listener address without a host, and return True.
+    """Delay a login that first tries an unused address of a listener. Return False if there is no such delay.
 
-    The dead address costs part or all of the login timeout. Return False if there is no such delay.
+    The unused address costs part or all of the login timeout.
     """
     client = names.resolve_name(world, client, client.data_source)
     detour_s = names.compute_detour_s(world, client, client.data_source)
@@ -211,7 +216,7 @@ def _delay_login_at_dead_address(world: World, client: Client) -> bool:
 
 
 def _lacks_partner(world: World, client: Client, server: str) -> bool:
-    """Return whether the driver reached the partner's name but the server there reports no partner.
+    """Return whether a driver that connects to its failover partner reaches a server that reports no partner.
 
     This happens after the session was removed. SqlClient (`LoginWithFailover`) and the JDBC driver
     (`R_invalidPartnerConfiguration`) then close the connection.
@@ -221,7 +226,7 @@ def _lacks_partner(world: World, client: Client, server: str) -> bool:
 
 
 def _abort_login(world: World, client: Client, server: str) -> None:
-    """End the whole login immediately. The application shows the error and tries again."""
+    """End the whole login immediately. The application reports the error and logs in again."""
     if client.no_partner_at != server:
         text = build_message(
             "{client}: Server {server}, database {database} is not configured for database mirroring.",
@@ -234,7 +239,7 @@ def _abort_login(world: World, client: Client, server: str) -> None:
 
 
 def _log_refused_login(world: World, client: Client, server: str, refusal: SqlError) -> None:
-    """Log that an available server refuses this login, for example a user without a login after a failover."""
+    """Log that a running server refuses this login, for example because of a missing login after a failover."""
     version = world.instances[server].version
     reason = " Reason: " + REFUSED_LOGIN[refusal.number] if version >= 2008 else ""
     errorlog.write_message(
@@ -248,7 +253,10 @@ def _log_refused_login(world: World, client: Client, server: str, refusal: SqlEr
 
 
 def on_login_timeout(world: World, name: str, epoch: int) -> None:
-    """End a login that has used its whole timeout (timer handler). The application shows an error and tries again."""
+    """End a login that has used its whole timeout (timer handler).
+
+    The application reports an error and logs in again.
+    """
     client = world.clients[name]
     if client.epoch != epoch or client.connected_to is not None:
         return
@@ -298,7 +306,7 @@ def _complete_connection(world: World, client: Client, server: str) -> None:
 
 
 def look_for_server(world: World, name: str) -> None:
-    """Start or restart an application, which logs in again."""
+    """Start or restart an application. It drops its connection and logs in."""
     client = world.clients[name]
     world.clients[name] = replace(
         client, connected_to=None, query=None, attempt=0, login_since=world.tick, epoch=client.epoch + 1
@@ -335,7 +343,7 @@ def begin_query(world: World, name: str, minutes: float) -> bool:
 
 
 def end_query(world: World, name: str, since_tick: int) -> None:
-    """End a long query, whose result is complete (timer handler)."""
+    """End a long query that is complete (timer handler)."""
     client = world.clients[name]
     if client.query is None or client.query.since_tick != since_tick:
         return
@@ -360,7 +368,7 @@ def begin_operation(world: World, key: Key, operation: Operation) -> None:
 
 
 def on_operation_done(world: World, source: int) -> None:
-    """Act when the long operation of *source* has written its last log (flow handler)."""
+    """End the long operation of *source*, which has written its last log (flow handler)."""
     key = world.sources[source]
     operation = world.copies[key].operation
     if operation is not None:
@@ -373,7 +381,7 @@ def on_operation_done(world: World, source: int) -> None:
             server=key[0],
             database=key[1],
         )
-        if not operation.batch_kb:  # an index build or rebuild ends with a Sch-M lock
+        if not operation.batch_kb:  # an index build or rebuild ends with a schema modification lock
             groups.get_policy(world.copies[key]).on_schema_changed(world, key)
 
 

@@ -1,4 +1,4 @@
-"""Wall clock of the simulated servers, and the conversion of its times to ticks."""
+"""Clock time of the simulated servers, and its conversion to ticks."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -13,16 +13,19 @@ FORMATS: Final = (
     "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%dT%H:%M:%S.%f", "%Y%m%d %H:%M:%S.%f",
     "%Y-%m-%d %H:%M", "%b %d, %Y %I:%M %p", "%b %d %Y %I:%M%p", "%m/%d/%Y %H:%M:%S",
 )  # fmt: skip
-"""Formats of dates in T-SQL literals, month before day as in us_english."""
+"""Date formats in T-SQL literals. The month precedes the day, as in us_english."""
 
 
 def get_time_at(world: World, tick: Tick) -> datetime:
-    """Return the time that the servers' clocks show at *tick*."""
+    """Return the clock time of the servers at *tick*."""
     return datetime.fromisoformat(world.settings.start_time) + timedelta(seconds=tick / TICKS_PER_S)
 
 
 def parse_tick(world: World, text: str) -> Tick:
-    """Return the tick of a date in a statement (negative before the start). Raise 241 for an invalid date."""
+    """Return the tick of a date in a statement (negative before the start of the run).
+
+    Raise 241 for an invalid date.
+    """
     for form in FORMATS:
         try:
             moment = datetime_formats.parse_datetime(text.strip()[:40], form)

@@ -1,7 +1,7 @@
-"""Commits that T-SQL windows write into the log of a database. Their positions decide which of them a copy has.
+"""Commits that T-SQL windows write into the log of a database.
 
 A copy has the commits along its lineage up to the end of its log. This module does not undo, send or restore
-commits: all of that follows from the positions of the flow model.
+commits: all of that follows from the log positions of the flow model.
 """
 
 import math
@@ -19,17 +19,17 @@ from engine.protocol import lineage, streams
 from engine.protocol.lineage import Lineage
 
 SLACK_KB: Final = 0.001
-"""Tolerance for positions of the flow model: one byte."""
+"""Tolerance for log positions of the flow model, in KB: one byte."""
 
 COMMIT_KB: Final = 0.5
-"""Log of a commit, in KB: one sector, the smallest write. Known."""
+"""Log that a commit itself writes, in KB: one sector, the smallest write. Known."""
 
 WRITTEN_MAX: Final = 60_000_000
 """Maximum number of characters that all commits of a database may write, including replaced rows. Assumed."""
 
 
 def find_last_commit(world: World, family: int, path: Lineage, kb: float) -> Commit | None:
-    """Return the last commit along *path* whose log ends at or before *kb*."""
+    """Return the last commit along *path* that ends at or before log position *kb*."""
     for stretch, begins_kb in reversed(path):
         commit = world.commits.get((family, stretch))
         while commit is not None and commit.kb > kb + SLACK_KB:
@@ -55,10 +55,10 @@ def iterate_commits(world: World, copy: DatabaseCopy, after_kb: float, upto_kb: 
 
 
 def append_commit(world: World, key: Key, edits: tuple[tuple[str, object], ...], log_kb: float) -> float:
-    """Commit a transaction.
+    """Commit a transaction and return the log position at its end.
 
-    Return the log position that must be hardened before the client gets the confirmation. There is always
-    space: the log reserves it for open transactions.
+    The client gets its confirmation when the log is hardened up to that position. Space is always available,
+    because the log reserves it for open transactions.
     """
     copy = world.copies[key]
     assert copy.source is not None, f"{key} is open and writes no log"
@@ -72,15 +72,17 @@ def append_commit(world: World, key: Key, edits: tuple[tuple[str, object], ...],
 
 
 def can_acknowledge(world: World, key: Key, kb: float) -> bool:
-    """Return whether a commit that ends at *kb* may be acknowledged.
+    """Return whether a commit that ends at log position *kb* may be acknowledged to the client.
 
-    It must be hardened here and, if the session waits for it, on the mirror.
+    It must be hardened here and, if commits wait for other copies, also there.
     """
     copy = world.copies.get(key)
     if copy is None or copy.delayed_durability == DELAYED_DURABILITY_FORCED:
         return True
     if copy.source is None:
-        return not copy.group_kind  # another copy has taken over: the role change will end the connection
+        return (
+            not copy.group_kind
+        )  # after a takeover by another copy, the role change will end the connection
     return streams.get_committed_kb(world, copy) + SLACK_KB >= kb
 
 
@@ -110,7 +112,7 @@ def _list_commit_users(last_commit: Commit | None, database: str) -> tuple[User,
     return tuple(replace(user, database=database) for user in user_positions if isinstance(user, User))
 
 
-# --- acknowledged commits that are lost, counted when the only copy that has them discards them -----------
+# --- lost commits: acknowledged, and counted when the last copy that has them discards them ---------------
 
 THIS_COPY: Final = build_message("this copy")
 
@@ -118,7 +120,7 @@ THIS_COPY: Final = build_message("this copy")
 def record_loss(
     world: World, database: str, server: str, count: int, lost_kb: float, location: LocalizableMessage
 ) -> None:
-    """Add lost commits to the account of the database; *location* describes the copy that lacks them."""
+    """Add lost commits to the availability of the database. *location* describes the copy that lacks them."""
     account = world.availability.get(database)
     if account is None:
         return
@@ -137,7 +139,7 @@ def record_loss(
 
 
 def count_transactions(world: World, copy: DatabaseCopy, after_kb: float, upto_kb: float) -> int:
-    """Count the transactions that end in this part of the copy's log: those of the workload and of T-SQL windows."""
+    """Count the transactions of the workload and of T-SQL windows that end between two log positions."""
     windows = list(iterate_commits(world, copy, after_kb, upto_kb))
     lost_kb = upto_kb - after_kb - arithmetic.add_in_order(commit.log_kb for commit in windows)
     per_transaction = streams.compute_workload(copy).log_kb_per_transaction
@@ -152,9 +154,11 @@ def find_other_copies(world: World, copy: DatabaseCopy) -> list[DatabaseCopy]:
 
 
 def discard_copy(world: World, copy: DatabaseCopy, remaining_copies: list[DatabaseCopy]) -> None:
-    """Discard the copy's own log. Commits that no other copy has are lost, unless they were written off before.
+    """Discard a copy with its log.
 
-    *remaining_copies* stay. Without any, the whole database is given up and nothing is counted.
+    Count the commits that no remaining copy has as lost, unless already written off.
+
+    Without *remaining_copies*, the whole database is given up and nothing is counted.
     """
     if not remaining_copies:
         return

@@ -1,7 +1,7 @@
 """Connections of client applications, computed from the state of each application.
 
 The world stores no object per connection. Each connection has a number within its application. The world
-stores the numbers that KILL has ended; for each of them the application has opened a new connection.
+stores only the numbers that KILL has ended. For each of them the application has opened a new connection.
 """
 
 from collections.abc import Iterator
@@ -15,23 +15,23 @@ from engine.localization import build_message
 from engine.model import Client, DatabaseCopy, Tick, World
 
 FIRST_SPID: Final = 200
-"""First session ID of applications; windows use lower ones. Assumed."""
+"""Lowest session ID of applications. T-SQL windows use lower IDs. Assumed."""
 
 SPID_MAX: Final = 32_767
-"""Largest session id. Documented [DOC: user connections option]."""
+"""Highest session ID. Documented [DOC: user connections option]."""
 
 
 AGENT_SPID: Final = 150
 AGENT_PROGRAMS: Final = (
     "SQLAgent - Generic Refresher", "SQLAgent - Email Logger", "SQLAgent - Alert Engine",
 )  # fmt: skip
-"""Program names of the connections of a running SQL Server Agent, which use msdb. Seen in public output; their
-session IDs are assumed.
+"""Program names of the connections of a running SQL Server Agent, which use msdb. Seen in public output;
+their session IDs are assumed.
 """
 
 
 def list_agent_sessions(world: World, server: str) -> list[tuple[int, str]]:
-    """Return session ID and program name of the connections of SQL Server Agent."""
+    """Return (session ID, program name) of the connections of SQL Server Agent."""
     return list(enumerate(AGENT_PROGRAMS, AGENT_SPID)) if world.instances[server].agent_running else []
 
 
@@ -45,13 +45,13 @@ class ApplicationConnection(Struct, frozen=True):
     host: str
     since_tick: Tick
     working: bool
-    """True if the connection has an open transaction. Otherwise it waits for its application."""
+    """True if the connection has an open transaction. Otherwise it is idle."""
     commit_wait_ms: float | None = None
-    """Wait of its commit for another copy; None if it does not wait."""
+    """Time that its commit waits for another copy; None if it does not wait."""
 
 
 def get_login_of(world: World, client: Client, server: str) -> str:
-    """Return the login of an application: its own, or the account of its service."""
+    """Return the login of an application: its SQL login, or the Windows account of its service."""
     return client.login or f"{world.get_computer_of(server).domain}\\svc-{client.name.lower()}"
 
 
@@ -67,14 +67,14 @@ def _count_connections(world: World, copy: DatabaseCopy) -> int:
 
 
 def count_connections(world: World, server: str) -> int:
-    """Count the connections of applications to a server."""
+    """Return the number of connections of applications to a server."""
     own_clients = [client for client in world.clients.values() if client.connected_to == server]
     copies = (copy for client in own_clients for copy in _list_copies(world, client, server))
     return sum(int(_count_connections(world, copy)) for copy in copies)
 
 
 def list_connections(world: World, server: str) -> Iterator[ApplicationConnection]:
-    """Yield all connections of applications to a server, by session id."""
+    """Yield all connections of applications to a server, ordered by session ID."""
     spid = FIRST_SPID
     for name in sorted(world.clients):
         client = world.clients[name]
@@ -119,7 +119,7 @@ def list_connections(world: World, server: str) -> Iterator[ApplicationConnectio
                 client.query is not None,
             )
             spid += 1
-        for _, tick in kills:  # connections that the application opened to replace killed ones
+        for _, tick in kills:  # connections that the application opened to replace killed connections
             if spid not in ended_count and spid <= SPID_MAX:
                 database = client.databases[0]
                 yield ApplicationConnection(spid, client, database, login, client.name, tick, False)
@@ -127,7 +127,10 @@ def list_connections(world: World, server: str) -> Iterator[ApplicationConnectio
 
 
 def kill_connection(world: World, server: str, spid: int) -> bool:
-    """End the connection *spid* of an application, which then opens another one. Return False if there is none."""
+    """End the connection *spid* of an application, which then opens a new one.
+
+    Return False if it does not exist.
+    """
     found_connection = next(
         (connection for connection in list_connections(world, server) if connection.spid == spid), None
     )

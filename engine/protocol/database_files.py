@@ -25,8 +25,9 @@ def modify_file(
     """Change a file: FILENAME, NEWNAME, SIZE, MAXSIZE (infinite for UNLIMITED), FILEGROWTH.
 
     FILENAME changes only this server's master database, so it also works for an offline database, a mirror or
-    a secondary. Raise 5041 for an unknown file, 5039 if SIZE is not larger, 5040 if it is larger than MAXSIZE,
-    5169 for a growth beyond MAXSIZE, 5149 without disk space, 1828 or 12106 for a name or path in use.
+    a secondary. Raise 5041 for an unknown file, 5039 if SIZE is not larger than the current size, 5040 if
+    SIZE is larger than MAXSIZE, 5169 for a growth beyond MAXSIZE, 5149 without disk space, and 1828 or 12106
+    for a name or path in use.
     """
     copy = statements.require_copy(world, server, database)
     key = copy.key
@@ -110,13 +111,13 @@ def _set_path(world: World, key: Key, file: DbFile, path: str) -> None:
 
 
 def has_open_files(world: World, copy: DatabaseCopy) -> bool:
-    """Return whether SQL Server holds the files of the copy open."""
+    """Return whether SQL Server has opened the files of the copy."""
     closed_states = (DbState.OFFLINE, DbState.RECOVERY_PENDING)
     return world.instances[copy.server].running and copy.db_state not in closed_states
 
 
 def place_file(world: World, key: Key, file: str, path: str) -> None:
-    """Record that a file of a closed database also exists at *path*."""
+    """Record that a file of a closed database has also been copied to *path*."""
     copy = world.copies.get(key)
     db_file = (
         next((file_path for file_path in volumes.list_files_of(copy) if file_path.key == file), None)

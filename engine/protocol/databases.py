@@ -1,4 +1,4 @@
-"""CREATE DATABASE, DROP DATABASE, detach and attach."""
+"""CREATE DATABASE, DROP DATABASE, snapshots, detach and attach."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -29,18 +29,18 @@ NEW_LOG_KB: Final = 1.0 * 1024
 """File sizes of a database that is created without sizes, as in model. Known (up to SQL Server 2014)."""
 
 FIRST_LOG_KB: Final = 64.0
-"""Log position of a new database. Assumed; only differences matter."""
+"""Log position of a new database. Assumed; only differences of positions matter."""
 
 
 SNAPSHOTS_EVERYWHERE: Final = 2016
 """First version in which every edition has database snapshots, from its first service pack on.
 
-The simulated builds are later than that [DOC: features supported by the editions].
+The simulated builds are later than this service pack [DOC: features supported by the editions].
 """
 
 
 class NewFile(Struct, frozen=True, kw_only=True):
-    """A file of CREATE DATABASE."""
+    """File that a CREATE DATABASE statement names."""
 
     name: str
     path: str
@@ -52,15 +52,17 @@ class NewFile(Struct, frozen=True, kw_only=True):
 
 LOG_SHARE: Final = 0.25
 LOG_LEAST_KB: Final = 512.0
-"""Minimum size of a log file that CREATE DATABASE does not name. Its size is a quarter of the data files.
-Documented [DOC: CREATE DATABASE].
+"""Minimum size of a log file that CREATE DATABASE does not name. Its size is a quarter of the data files'
+size. Documented [DOC: CREATE DATABASE].
 """
 
 
 def create_database(
     world: World, server: str, name: str, login: str = "sa", new_files: Sequence[NewFile] = ()
 ) -> list[Message]:
-    """Create an empty database that *login* owns, with the recovery model of model and without a backup.
+    """Create an empty database with the recovery model of model and without a backup.
+
+    *login* becomes its owner.
 
     Raise 1801 if the name exists; 1803, 1828, 5133 or 5149 for a file that cannot be created.
     """
@@ -89,7 +91,7 @@ def create_database(
 
 
 def _check_new_files(world: World, server: str, new_files: Sequence[NewFile]) -> None:
-    """Raise 1828, 5133, 5149, 5170, 1803, or the errors of `check_new_file`."""
+    """Raise 1828, 5133, 5149, 5170, 1803, or an error of `check_new_file`, for files that cannot be created."""
     needed_kb: dict[str, float] = {}
     for index, file in enumerate(new_files):
         drive = volumes.get_drive_of(file.path)
@@ -116,7 +118,7 @@ def _check_new_files(world: World, server: str, new_files: Sequence[NewFile]) ->
 
 
 def _place_new_files(world: World, key: Key, new_files: Sequence[NewFile]) -> None:
-    """Set the properties of the first data file and the first log file, and add the other files."""
+    """Set the properties of the first data file and the first log file, and add all other files."""
     data = [file for file in new_files if not file.log]
     logs = [file for file in new_files if file.log]
     copy = world.copies[key]
@@ -171,8 +173,8 @@ def _require_free_name(world: World, server: str, name: str) -> None:
 def drop_database(world: World, server: str, name: str) -> list[Message]:
     """Drop a database or a snapshot.
 
-    Raise 3701 if there is none, 3702 if an application uses it, 3708 for a system database, 3709 if it has
-    snapshots, 3743 if it is mirrored, 3752 in an availability group.
+    Raise 3701 if it does not exist, 3702 if an application uses it, 3708 for a system database, 3709 if it
+    has snapshots, 3743 if it is mirrored, 3752 in an availability group.
     """
     picture = world.instances[server].find_snapshot(name)
     if picture is not None:
@@ -200,9 +202,9 @@ def _remove_copy(world: World, copy: DatabaseCopy, verb: str) -> None:
 def create_snapshot(
     world: World, server: str, name: str, source: str, files: tuple[tuple[str, str], ...]
 ) -> list[Message]:
-    """Create a snapshot of *source*; *files* are (logical name, path).
+    """Create a snapshot of *source*; *files* contains (logical name, path) of each data file.
 
-    Raise 1801 for a name in use, 1844 for the edition, 911 without such a source, 5093 for a snapshot of a
+    Raise 1801 for a name in use, 1844 for the edition, 911 for an unknown source, 5093 for a snapshot of a
     snapshot, 1816 for a system database, 5127 if a data file is missing, 5014 for a file that the source does
     not have, 5133 for an unknown drive, and 1822 for a source that is not open or a mirror that is not
     SYNCHRONIZED. Errors of the source (955, 952 …) take precedence.
@@ -239,7 +241,7 @@ def create_snapshot(
 
 
 def _require_readable(world: World, copy: DatabaseCopy) -> None:
-    """Raise an error unless a mirror is SYNCHRONIZED or another source is open."""
+    """Raise an error unless the source of a snapshot is open or is a SYNCHRONIZED mirror."""
     gives = groups.get_policy(copy).allows_snapshot(copy)
     if gives:
         return
@@ -249,7 +251,7 @@ def _require_readable(world: World, copy: DatabaseCopy) -> None:
 
 
 def _require_data_files(world: World, copy: DatabaseCopy, files: tuple[tuple[str, str], ...]) -> None:
-    """Raise an error unless *files* places exactly the data files of the source on drives that exist."""
+    """Raise an error unless *files* contains exactly the data files of the source, on drives that exist."""
     paths_by_name = {name.lower(): path for name, path in files}
     data = {file.name.lower(): file.name for file in volumes.list_files_of(copy) if not file.log}
     for name, text in data.items():
@@ -266,7 +268,7 @@ def _require_data_files(world: World, copy: DatabaseCopy, files: tuple[tuple[str
 
 
 class DetachedFile(Struct, frozen=True):
-    """First data file of a detached database. *image* lists the other files."""
+    """First data file of a detached database. *image* describes the other files, too."""
 
     image: DatabaseCopy
 
@@ -277,9 +279,9 @@ class DetachedFile(Struct, frozen=True):
 
 
 def detach_database(world: World, server: str, name: str) -> list[Message]:
-    """Detach a database and leave its files (sp_detach_db).
+    """Detach a database. Its files remain on disk (sp_detach_db).
 
-    Raise 7940 for a system database, 15010 if there is none, 3703 in use, or 3743, 3707, 3709.
+    Raise 7940 for a system database, 15010 if it does not exist, 3703 if it is in use, or 3743, 3707, 3709.
     """
     copy = statements.require_copy(world, server, name)
     assert copy.source is not None, f"{copy.key} is open and writes no log"
@@ -293,7 +295,7 @@ def detach_database(world: World, server: str, name: str) -> list[Message]:
 
 
 def attach_database(world: World, server: str, name: str, path: str, login: str = "sa") -> list[Message]:
-    """Attach the files of a database (FOR ATTACH). It opens with its log chain, and *login* owns it.
+    """Attach the files of a database (FOR ATTACH). It opens with its log chain. *login* becomes its owner.
 
     Raise 1801, 1829 or 5120.
     """

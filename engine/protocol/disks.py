@@ -1,4 +1,4 @@
-"""Lost volumes: messages of a server that cannot reach log or data, and the effect on its mirroring sessions.
+"""Failed volumes: messages of a server that cannot reach log or data, and effects on its sessions.
 
 The loss of the log is a hard error that the server reports immediately. The loss of the data is "unlikely to
 be detected, unless the database is restarted": the session continues, and only an access to a page raises 823
@@ -25,7 +25,7 @@ SYSTEM_DRIVE: Final = "C"
 
 
 def fail_disk(world: World, server: str, database: str) -> None:
-    """Lose the volume of one database, including its log (`fail-disk S DB`).
+    """Fail the volume of one database, including its log (`fail-disk S DB`).
 
     The server's other databases keep their volumes.
     """
@@ -36,7 +36,7 @@ def fail_disk(world: World, server: str, database: str) -> None:
 
 
 def fail_volume(world: World, server: str, drive: str) -> None:
-    """Lose a drive with all files on it (`fail-volume S LETTER`)."""
+    """Fail a drive with all files on it (`fail-volume S LETTER`)."""
     letter = _read_drive_letter(world, server, drive)
     if letter == SYSTEM_DRIVE:
         raise InputError(
@@ -61,7 +61,10 @@ def fail_volume(world: World, server: str, drive: str) -> None:
 
 
 def _lose_log(world: World, key: Key) -> None:
-    """Close the copy and end its session with a hard error. Restarting the copy fails as well."""
+    """Close a copy that has lost its log, and end its session with a hard error.
+
+    A restart of the copy fails, too.
+    """
     copy = world.copies[key]
     if copy.disk_failed:
         return
@@ -87,7 +90,10 @@ def _lose_log(world: World, key: Key) -> None:
 
 
 def _lose_data(world: World, key: Key) -> None:
-    """Stop the redo of a mirror. A copy in another role stays open and fails at each page that it needs."""
+    """Handle the loss of a copy's data. An open copy stays open, but fails at each page that it reads.
+
+    The redo of a mirror stops.
+    """
     copy = world.copies[key]
     world.update_copy(key, data_failed_tick=world.tick)
     if copy.disk_failed or not world.instances[key[0]].running:
@@ -110,7 +116,7 @@ def _lose_data(world: World, key: Key) -> None:
 
 
 def run_checkpoint(world: World, server: str, database: str, failed_tick: Tick) -> None:
-    """Run the next automatic checkpoint of a database whose data volume failed at that tick (timer handler)."""
+    """Run the next automatic checkpoint of a database whose data volume has failed (timer handler)."""
     copy = world.copies.get((server, database))
     if copy is None or copy.data_failed_tick != failed_tick or copy.db_state is not DbState.ONLINE:
         return
@@ -120,7 +126,9 @@ def run_checkpoint(world: World, server: str, database: str, failed_tick: Tick) 
 
 
 def check_data_reachable(copy: DatabaseCopy, operation: str = "read", *, state: int = 2) -> None:
-    """Raise 823 if the copy's data volume is lost: some page that an application reads is not in memory.
+    """Raise 823 if the copy's data volume is lost.
+
+    It is assumed that every query needs a page that is not in memory.
 
     Derived.
     """
@@ -132,10 +140,10 @@ def check_data_reachable(copy: DatabaseCopy, operation: str = "read", *, state: 
 
 
 def list_lost_files(world: World, copy: DatabaseCopy) -> list[DbFile]:
-    """Return the files of a copy that cannot be reached."""
+    """Return the files of a copy that it cannot open."""
     drives = world.get_computer_of(copy.server).failed_drives
     db_files = [file for file in volumes.list_files_of(copy) if file.drive.upper() in drives]
-    if copy.db_state is not DbState.ONLINE:  # an open database cannot use its files at another path
+    if copy.db_state is not DbState.ONLINE:  # a closed database cannot open files that are not at their path
         db_files += [file for file in volumes.list_misplaced_files(copy) if file not in db_files]
     if not db_files and copy.disk_failed:
         return [file for file in volumes.list_files_of(copy) if file.log][:1]
@@ -143,14 +151,14 @@ def list_lost_files(world: World, copy: DatabaseCopy) -> list[DbFile]:
 
 
 def find_missing_file_error(world: World, copy: DatabaseCopy, path: str) -> str:
-    """Return the Windows error for a missing file: file not found, or path not found."""
+    """Return the Windows error for a missing file: file not found or path not found."""
     is_present = volumes.has_drive(world.get_computer_of(copy.server), volumes.get_drive_of(path))
     misplaced = path in (volumes.get_path_of(copy, file) for file in volumes.list_misplaced_files(copy))
     return files.NO_FILE if is_present and misplaced else files.NO_PATH
 
 
 def check_files(world: World, key: Key) -> bool:
-    """Return whether a starting database has its files. Otherwise leave it closed and log the reason."""
+    """Return whether a starting database finds its files. If not, leave it closed and log the reason."""
     copy = world.copies[key]
     misplaced = volumes.list_misplaced_files(copy)
     if any(file_path.missing for file_path in copy.file_paths) and not misplaced:
@@ -196,7 +204,7 @@ def _report_lost_files(world: World, copy: DatabaseCopy) -> None:
 
 
 def repair_disk(world: World, server: str, database: str) -> None:
-    """Restore the volume of a database (`mend-disk S DB`) and recover the copy if its drives exist."""
+    """Repair the volume of a database (`mend-disk S DB`). Recover the copy if its drives work."""
     if not _require_copy(world, server, database).disk_failed:
         return
     _emit_announcement(
@@ -207,7 +215,7 @@ def repair_disk(world: World, server: str, database: str) -> None:
 
 
 def repair_volume(world: World, server: str, drive: str) -> None:
-    """Restore a drive with its files (`mend-volume S LETTER`)."""
+    """Repair a drive with its files (`mend-volume S LETTER`). Recover the copies that need only this drive."""
     letter = _read_drive_letter(world, server, drive)
     computer = world.get_computer_of(server)
     remaining_drives = tuple(other_drive for other_drive in computer.failed_drives if other_drive != letter)
@@ -220,13 +228,13 @@ def repair_volume(world: World, server: str, drive: str) -> None:
 
 
 def list_lost_drives(world: World, server: str) -> set[str]:
-    """Return the failed drives with databases of the instance."""
+    """Return the failed drives that contain databases of the instance."""
     used = set().union(*(_list_drives(copy) for copy in world.copies.values() if copy.server == server))
     return used.intersection(world.get_computer_of(server).failed_drives)
 
 
 def move_shared_drives(world: World, server: str, target: str) -> None:
-    """Move the failed drives with databases of a clustered instance to the computer on which it starts."""
+    """Move the failed drives of a clustered instance's databases to *target*, where the instance starts."""
     source, computer = world.get_computer_of(server), world.computers[target]
     drives = list_lost_drives(world, server)
     if source.name != target and drives:
@@ -254,7 +262,7 @@ def _restore_drive(world: World, key: Key) -> None:
 
 
 def recover_copy(world: World, key: Key) -> None:
-    """Recover a database whose files have returned, as at a start."""
+    """Start the recovery of a database whose files are available again, as at a start of the instance."""
     copy, server = world.copies[key], world.instances[key[0]]
     if copy.db_state is DbState.RECOVERY_PENDING and server.running:
         errorlog.write_message(world, key[0], 17137, key[1])

@@ -1,8 +1,8 @@
 """Behavior of drivers at a failover, as data: each value is measured or documented, with its source.
 
 Measured values are from real drivers on Linux against `mirrordrill serve`, which reported its partner at each
-login. The test stopped a service, or powered off a computer, with a command timeout of five seconds. `make
-drivers` repeats the measurement (tests/drivers/profiles.py) and compares.
+login. The measurement stopped a service, or powered off a computer, with a command timeout of five seconds.
+`make drivers` repeats the measurement (tests/drivers/profiles.py) and compares the results.
 """
 
 import math
@@ -16,14 +16,15 @@ from engine.constants import CLIENT_RETRY_SHARE, HARD_ERROR_S
 from engine.model import Client, World
 
 LINUX_TCP_S: Final = 924.6
-"""Time until a driver drops unacknowledged data on an open connection: fifteen retransmissions (tcp_retries2).
+"""Time until Linux closes an open connection with unacknowledged data: fifteen retransmissions
+(tcp_retries2).
 
 Documented in the Linux kernel (ip-sysctl).
 """
 
 
 class Driver(Struct, frozen=True, kw_only=True):
-    """Reaction of a driver to a connection string and to a lost server."""
+    """Behavior of a driver: its use of a connection string, and its reaction to a lost server."""
 
     title: str
     uses_failover_partner: bool
@@ -31,31 +32,34 @@ class Driver(Struct, frozen=True, kw_only=True):
     uses_reported_partner: bool
     """True if the driver, after a failed login, tries the partner that the server reported at an earlier login."""
     partner_pause_s: float = 0.0
-    """Pause before the first attempt at a partner from the connection string."""
+    """Pause before the first attempt at the partner in the connection string, in seconds."""
     full_timeout_per_server: bool = False
-    """True if each server gets the full login timeout once. False: the driver uses the time slices of the
-    documented algorithm.
+    """True if the driver waits for the full login timeout at each server. False: it uses the time slices of
+    the documented algorithm.
     """
     gives_up_after: float = 1.0
-    """Number of command timeouts after which the driver drops a silent server. Its cancel request waits for
-    an answer, too.
+    """Number of command timeouts after which the driver drops a silent server. It may exceed 1 because the
+    driver's cancel request also waits for an answer.
 
-    inf: as long as TCP waits.
+    Infinite: the driver waits until TCP gives up.
     """
     cancel_wait_s: float = 0.0
-    """Wait for the answer to a cancel request, independent of the command timeout."""
+    """Time for which a cancel request waits for its answer, independently of the command timeout."""
     command_timeout_s: float = 0.0
-    """Command timeout unless the application sets one. 0 means no command timeout, so TCP decides."""
+    """Default command timeout, used if the application sets none. 0 means no command timeout, so TCP decides."""
     source: str
 
 
 _TEXT: Final = resources.files("engine.protocol").joinpath("drivers.toml").read_text(encoding="utf-8")
 DRIVERS: Final = {name: Driver(**fields) for name, fields in tomllib.loads(_TEXT).items()}
-"""Drivers by the name in a scenario. A client without a driver follows the documented algorithm alone."""
+"""Drivers by the name that scenarios use. A client without a driver follows only the documented algorithm."""
 
 
 def get_second_name(client: Client) -> str:
-    """Return the second name that the driver tries. Without a second name, this is the first one again."""
+    """Return the name of the second server that the driver tries.
+
+    If it knows none, it tries the first server again.
+    """
     driver = DRIVERS.get(client.driver)
     own_partner = client.failover_partner if driver is None or driver.uses_failover_partner else None
     reported = client.known_partner if driver is None or driver.uses_reported_partner else None
@@ -63,7 +67,7 @@ def get_second_name(client: Client) -> str:
 
 
 def get_partner_pause_s(client: Client) -> float:
-    """Return the pause between the first attempt of a login and the attempt at the partner."""
+    """Return the pause before the partner is tried, after the first attempt of a login."""
     driver = DRIVERS.get(client.driver)
     if driver is None or client.attempt > 0 or not client.failover_partner:
         return 0.0
@@ -71,12 +75,12 @@ def get_partner_pause_s(client: Client) -> float:
 
 
 def get_login_s(client: Client) -> float:
-    """Return the longest time that a login takes until the application receives its error."""
+    """Return the maximum duration of a login before the application receives its error."""
     return client.login_timeout_s * (2 if _has_full_timeout_per_server(client) else 1)
 
 
 def get_slice_s(client: Client) -> float:
-    """Return the time that the next attempt waits for a silent server [DOC: retry algorithm]."""
+    """Return the time for which the next attempt waits for a silent server [DOC: retry algorithm]."""
     if _has_full_timeout_per_server(client):
         return client.login_timeout_s
     return client.login_timeout_s * CLIENT_RETRY_SHARE * (client.attempt // 2 + 1)
@@ -92,10 +96,10 @@ def _has_full_timeout_per_server(client: Client) -> bool:
 
 
 def compute_notice_delay_s(world: World, client: Client, hung: bool) -> float | None:
-    """Return the time until the application learns that a connection is dead.
+    """Return the time until the application notices that a connection is dead.
 
-    None: it learns that only when it reconnects. *hung*: the computer still acknowledges packets that its
-    instance does not read.
+    None means that it notices this only if the server answers again. *hung*: the computer still acknowledges
+    packets, but its instance does not read them.
     """
     driver = DRIVERS.get(client.driver)
     if driver is None and client.command_timeout_s is None:

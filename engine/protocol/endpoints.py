@@ -1,6 +1,6 @@
 """CREATE, ALTER and DROP ENDPOINT, the owner of an endpoint, and the permission to connect. Facts 1.3.
 
-Each function takes the server on which the statement runs and raises SqlError with the server's number.
+Each function takes the server of the statement and raises SqlError with SQL Server's error number.
 """
 
 from typing import Final
@@ -17,7 +17,10 @@ ADDRESS_NOT_AVAILABLE: Final = 0x2741
 
 
 def get_default_algorithms(version: int) -> tuple[str, ...]:
-    """Return the encryption algorithms of an endpoint that does not specify any. Documented [DOC: CREATE ENDPOINT]."""
+    """Return the encryption algorithms of an endpoint for which none are specified.
+
+    Documented [DOC: CREATE ENDPOINT].
+    """
     return ("AES",) if version >= 2016 else ("RC4",)
 
 
@@ -39,10 +42,10 @@ def create_endpoint(
 ) -> list[Message]:
     """Create an endpoint FOR DATABASE_MIRRORING.
 
-    *owner* owns it, by default *login*, who runs the statement.
+    *owner* is by default *login*, who runs the statement.
 
-    None and () mean that the statement omits the option: STOPPED, ALL addresses, WINDOWS NEGOTIATE, and
-    REQUIRED with the algorithm of the version.
+    None and () mean that the statement omits the option. Its default is then used: STOPPED, ALL addresses,
+    WINDOWS NEGOTIATE, and REQUIRED with the algorithm of the version.
     """
     instance = world.instances[server]
     if instance.endpoint is not None:
@@ -85,8 +88,8 @@ def alter_endpoint(
 ) -> list[Message]:
     """Change an endpoint; None or () leaves a setting unchanged.
 
-    Each change except a start closes the endpoint's connections. They are opened again if the settings still
-    match.
+    Each change except a start closes the endpoint's connections. They are opened again if the settings of
+    both endpoints still match.
     """
     before = _require_endpoint(world, server, name, "alter")
     words = {"role": role, "encryption": encryption, "authentication": authentication}
@@ -109,7 +112,7 @@ def alter_endpoint(
         elif before.state is EndpointState.STARTED:
             errorlog.write_message(world, server, 9691, security.TRANSPORT)
     elif fields and new_endpoint.state is EndpointState.STARTED:
-        # close its connections and open them again with its new settings
+        # close the connections and open them again with the new settings
         for (guid, owner, peer), contact in list(world.contacts.items()):
             if owner == server and contact.connected:
                 groups.on_connection_lost(world, guid, owner, peer, contact.epoch, "closed")
@@ -119,7 +122,7 @@ def alter_endpoint(
 
 
 def drop_endpoint(world: World, server: str, name: str) -> list[Message]:
-    """Drop an endpoint. Its sessions remain, without a connection."""
+    """Drop an endpoint. The sessions of the instance remain, but disconnected."""
     before = _require_endpoint(world, server, name, "drop")
     _store_endpoint(world, server, None)
     if before.state is EndpointState.STARTED:
@@ -129,7 +132,7 @@ def drop_endpoint(world: World, server: str, name: str) -> list[Message]:
 
 
 def set_owner(world: World, server: str, name: str, owner: str) -> list[Message]:
-    """Give an endpoint to *owner*. This removes the permissions that the old owner granted."""
+    """Set the owner of an endpoint. This removes the permissions that the old owner granted."""
     before = _require_endpoint(world, server, name, "find")
     if owner.lower() != "sa" and world.instances[server].find_login(owner) is None:
         raise SqlError(15151, "find", "login", owner)
@@ -141,7 +144,10 @@ def set_owner(world: World, server: str, name: str, owner: str) -> list[Message]
 def change_permission(
     world: World, server: str, name: str, verb: str, grantees: tuple[str, ...]
 ) -> list[Message]:
-    """Grant, revoke or deny CONNECT on an endpoint. Open connections stay; the change affects only later ones."""
+    """Grant, revoke or deny CONNECT on an endpoint.
+
+    Open connections stay open; only later connections are affected.
+    """
     before = _require_endpoint(world, server, name, "find")
     instance = world.instances[server]
     logins = []
@@ -181,7 +187,7 @@ def _check_endpoint(world: World, server: Instance, end: Endpoint) -> None:
 
 
 def _log_start(world: World, server: str) -> None:
-    """Log 9690, or the reason why the endpoint cannot listen (LISTENER_IP does not belong to this computer)."""
+    """Log 9690, or why the endpoint cannot listen (LISTENER_IP is not an address of this computer)."""
     instance = world.instances[server]
     assert instance.endpoint is not None
     if instance.endpoint.ip not in ("ALL", security.LOOPBACK, security.get_own_ip(instance)):
@@ -197,7 +203,7 @@ def _store_endpoint(world: World, server: str, end: Endpoint | None) -> None:
 
 
 def call_partners(world: World, server: str) -> None:
-    """Call each partner to which the instance has lost its connection (timer handler)."""
+    """Reconnect the instance to each partner to which it has lost its connection (timer handler)."""
     for (guid, owner, peer), contact in list(world.contacts.items()):
         waiting = server in (owner, peer) and not contact.connected
         unchanged = world.contacts.get((guid, owner, peer)) == contact

@@ -1,4 +1,4 @@
-"""Lines of a server's ERRORLOG."""
+"""Functions that write and read the lines of a server's ERRORLOG."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ ERROR_LOG_LINES_MAX: Final = 1_000
 
 
 def write_message(world: World, server: str, number: int, *args: object, state: int = 1) -> None:
-    """Write message *number* into the ERRORLOG of *server*. Errors get the `Error: …` line before the text."""
+    """Write message *number* into the ERRORLOG of *server*. An `Error: …` line precedes the text of an error."""
     if not world.instances[server].running and world.instances[server].service != "stopping":
         return
     severity, text = fill_message(number, *args, version=world.instances[server].version)
@@ -19,12 +19,15 @@ def write_message(world: World, server: str, number: int, *args: object, state: 
 
 
 def write_text(world: World, server: str, text: str) -> None:
-    """Write a line that has no message number."""
+    """Write a line without a message number."""
     write_line(world, server, 0, 10, 0, text)
 
 
 def write_line(world: World, server: str, number: int, severity: int, state: int, text: str) -> None:
-    """Write any line. T-SQL can read only the last ERROR_LOG_LINES_MAX lines."""
+    """Write a line with its number, severity and state.
+
+    T-SQL can read only the last ERROR_LOG_LINES_MAX lines.
+    """
     line = (world.tick, number, severity, state, text)
     before = world.errorlog.get(server, ())
     world.errorlog[server] = (
@@ -42,7 +45,7 @@ SOURCES: Final = (
     (18_400, 18_500, "Logon"),
     (26_000, 27_000, "Server"),
 )
-"""ERRORLOG source of the messages in each range of numbers. Seen in published ERRORLOGs."""
+"""(first number, end of the range, source) of ERRORLOG messages. Seen in published ERRORLOGs."""
 
 OF_THE_SERVER: Final = (
     "Microsoft SQL Server",
@@ -51,14 +54,14 @@ OF_THE_SERVER: Final = (
     "SQL Server detected",
 )
 OF_BACKUPS: Final = ("Database backed up.", "Log was backed up.", "Database was restored", "Log was restored")
-"""First words of ERRORLOG lines about backups whose message number is unknown."""
+"""First words of ERRORLOG lines about backups. Their message numbers are unknown."""
 
 SYSTEM_PROCESS: Final = "spid15s"
-"""Session ID in all other ERRORLOG lines, a system session. The number is assumed."""
+"""Source in all other ERRORLOG lines: a system session. Its ID is assumed."""
 
 
 def find_source(number: int, text: str) -> str:
-    """Return the source of a line, for the column ProcessInfo of xp_readerrorlog."""
+    """Return the source of a line, which is the column ProcessInfo of xp_readerrorlog."""
     if not number and text.startswith(OF_BACKUPS):
         return "Backup"
     if not number and text.startswith(OF_THE_SERVER):
@@ -67,7 +70,9 @@ def find_source(number: int, text: str) -> str:
 
 
 ARCHIVES_MAX: Final = 6
-"""Number of archived logs. Documented [DOC: sp_cycle_errorlog; configure SQL Server error logs]."""
+"""Number of archived ERRORLOGs that a server keeps. Documented [DOC: sp_cycle_errorlog; configure SQL Server
+error logs].
+"""
 
 
 def list_logs(world: World, server: str) -> list[list[LogLine]]:

@@ -11,7 +11,7 @@ from engine.protocol import network, volumes
 
 SHARE: Final = re.compile(r"\\\\(?P<host>[^\\]+)\\(?P<share>[^\\]+)\\(?P<rest>.+)")
 WIRE_EFFICIENCY: Final = 0.949
-"""Payload share of an Ethernet frame, 1460 / 1538 bytes. Derived (flow/sites.py has the same)."""
+"""Payload share of an Ethernet frame, 1460 / 1538 bytes. Derived (also in flow/sites.toml)."""
 
 NO_FILE: Final = "2(The system cannot find the file specified.)"
 NO_PATH: Final = "3(The system cannot find the path specified.)"
@@ -24,7 +24,7 @@ NULL_DEVICE: Final = "NUL"
 
 
 def is_null_device(path: str) -> bool:
-    """Return whether *path* is the device that discards what is written to it. [DOC: backup devices]."""
+    """Return whether *path* is the device that discards all data. [DOC: backup devices]."""
     return path.rstrip(":").upper() == NULL_DEVICE
 
 
@@ -71,7 +71,7 @@ LOST_PAGE: Final = 1_234
 
 
 def build_io_error_arguments(copy: DatabaseCopy, operation: str) -> tuple[object, ...]:
-    """Return the arguments of error 823 for an *operation* (read or write) in a data file on a lost volume."""
+    """Return the arguments of error 823 for an *operation* (read or write) on a data file of a lost volume."""
     return (
         NOT_READY,
         operation,
@@ -81,13 +81,13 @@ def build_io_error_arguments(copy: DatabaseCopy, operation: str) -> tuple[object
 
 
 def find_file(world: World, server: str, path: str) -> StoredFile | None:
-    """Return the file at a local path, without regard to case; None if there is none."""
+    """Return the file at a local path, or None. Case does not matter."""
     name = find_path_spelling(world, server, path)
     return world.files.get((server, name))
 
 
 def find_path_spelling(world: World, server: str, path: str) -> str:
-    """Return the path in the spelling of the existing file, or as given if there is none."""
+    """Return the path in the spelling of an existing file, or *path* itself if no such file exists."""
     if (server, path) in world.files:
         return path
     lower_path = path.lower()
@@ -98,12 +98,12 @@ def find_path_spelling(world: World, server: str, path: str) -> str:
 
 
 def compute_disk_s(world: World, server: str, size_kb: float) -> float:
-    """Return the seconds that a data drive of the server needs to write or read *size_kb*."""
+    """Return the time that a data drive of the server needs to write or read *size_kb*, in seconds."""
     return size_kb / BACKUP_KB_PER_S * world.get_computer_of(server).data_disk_factor
 
 
 def compute_transfer_s(world: World, a: str, b: str, size_kb: float) -> float:
-    """Return the seconds that a copy of *size_kb* takes between two servers: the slower of link and disks."""
+    """Return the time to copy *size_kb* between two servers, in seconds. The slowest part decides."""
     slowest = max(compute_disk_s(world, a, size_kb), compute_disk_s(world, b, size_kb))
     if a == b:
         return slowest

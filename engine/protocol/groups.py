@@ -1,6 +1,7 @@
-"""Common decisions of the copies of a database: each kind of group registers its policy here.
+"""Policies: decisions that depend on the kind of group (session or availability group) of a database.
 
-The rest of the protocol knows that a database may be in a group, but not the kind of the group.
+Each kind of group registers its policy here. The rest of the protocol knows that a database may be in a
+group, but not the kind of the group. The *writer* or *leader* is the copy whose log the other copies receive.
 """
 
 from abc import ABC, abstractmethod
@@ -16,80 +17,82 @@ from engine.overrides import override
 
 
 class StreamTerms(NamedTuple):
-    """Terms of a group for one stream of log between two of its copies."""
+    """Parameters of a stream of log between two copies, as their group determines them."""
 
     awaited: bool
-    """True if a commit waits until this copy has hardened it."""
+    """True if commits wait until the receiver has hardened them."""
     connected: bool
-    """True if the writer counts on the receiver and, for an awaited stream, waits for it."""
+    """True if the writer treats the receiver as connected, so that commits of an awaited stream wait for it."""
     carrying: bool
-    """True if log passes."""
+    """True if log can reach the receiver."""
     sending: bool
-    """True if log is kept for this copy and sent as fast as the network allows."""
+    """True if log is sent whenever the network allows it; False, for example, while data movement is
+    suspended.
+    """
     redoing: bool
     """True if the receiver redoes the log that it has hardened."""
     log_pool: bool = False
     """True if log is sent from memory and the receiver writes pages only at checkpoints."""
     compressed: bool = True
-    """True if log is compressed where version and trace flags allow it."""
+    """True if log is compressed when the version and trace flags allow it."""
     redo_threads: int | None = None
-    """Number of redo threads at the receiver; None means as in mirroring."""
+    """Number of redo threads at the receiver; None means the number that mirroring uses."""
 
 
 class FailoverPrecondition(Struct, frozen=True):
-    """Condition of an automatic failover to another copy."""
+    """Precondition of an automatic failover, and whether it holds."""
 
     name: str
     holds: bool
     seen_in: str
     """View or log that shows the condition, with its server."""
     about: Literal["", "memory", "loss", "beginning"] = ""
-    """State to which the condition refers. "": the present. "memory": at the detection. "loss": at the loss
-    of the writing copy. "beginning": when the detection of the loss begins.
+    """Time to which the precondition refers: "" now, "memory" what servers remember at the detection of a
+    loss, "loss" the loss of the writing copy, "beginning" the start of the detection.
     """
     target: str = ""
-    """Secondary or node to which the condition applies; empty means all of them."""
+    """Secondary or node to which the precondition applies; empty means all targets."""
     now: str = ""
-    """Current state, if true or false is not enough."""
+    """Description of the current state; empty if *holds* is sufficient."""
 
 
 class Policy(ABC):
-    """Decisions that depend on the group of a database. Each kind of group overrides what differs."""
+    """Decisions that depend on the group of a database. The defaults are overridden by each kind of group."""
 
     @abstractmethod
     def get_role(self, copy: DatabaseCopy) -> str:
-        """Return the role of the copy as its server knows it, in the spelling of catalog views, or an empty text."""
+        """Return the role of the copy as its server knows it, as catalog views spell it; or ""."""
 
     @abstractmethod
     def get_state(self, copy: DatabaseCopy) -> str:
-        """Return the synchronization state of the copy as its server knows it, in the spelling of catalog views.
+        """Return the synchronization state of the copy as its server knows it, as catalog views spell it.
 
-        Return "" if there is no other copy.
+        The result is empty if there is no other copy.
         """
 
     def get_database_state(self, copy: DatabaseCopy) -> str:
-        """Return the synchronization state of the group as *copy*, which leads it, knows it."""
+        """Return the synchronization state of the whole group, as its leader *copy* knows it."""
         return self.get_state(copy)
 
     def collect_state_names(self, world: World, copy: DatabaseCopy) -> set[str]:
-        """Return the names of all states of the copy: its role and its synchronization states."""
+        """Return the names of all current states of the copy: role and synchronization states."""
         return {self.get_role(copy), self.get_state(copy), copy.db_state.name} - {""}
 
     @abstractmethod
     def is_leader(self, copy: DatabaseCopy) -> bool:
-        """Return whether the copy's server believes that the other copies receive their log from it.
+        """Return whether the copy's server believes that the other copies receive their log from this copy.
 
-        A single copy leads too.
+        A copy without other copies is a leader, too.
         """
 
     @abstractmethod
     def is_follower(self, copy: DatabaseCopy) -> bool:
-        """Return whether the copy's server believes that the copy receives its log from another one."""
+        """Return whether the copy's server believes that this copy receives its log from another copy."""
 
     def get_role_sequence(self, copy: DatabaseCopy) -> int:
         """Return the number of role changes that the copy knows of.
 
-        If two copies claim to lead, the one with the higher number is right.
+        If two copies claim to be the leader, the copy with the higher number is right.
         """
         return 1
 
@@ -99,24 +102,21 @@ class Policy(ABC):
 
     @abstractmethod
     def can_write(self, copy: DatabaseCopy) -> bool:
-        """Return whether the role of the copy lets clients work in it."""
+        """Return whether clients may write in a copy with this role."""
 
     @abstractmethod
     def has_synchronized_copy(self, copy: DatabaseCopy) -> bool:
-        """Return whether another copy could take over from this one without loss."""
+        """Return whether another copy could take over from this copy without data loss."""
 
     def can_read(self, copy: DatabaseCopy, read_intent: bool) -> bool:
-        """Return whether the role of the copy allows reads, with ApplicationIntent=ReadOnly or without.
-
-        *connected*: for existing connections, else for new ones.
-        """
+        """Return whether the role of the copy allows reads, with or without ApplicationIntent=ReadOnly."""
         return self.can_write(copy)
 
     def find_route(self, world: World, copy: DatabaseCopy, read_intent: bool) -> str | None:
-        """Return the server to which a login is redirected; None if it stays.
+        """Return the server to which a login is redirected; None if it is not redirected.
 
-        With read intent a primary redirects, without it a secondary. Raises SqlError if the login can neither
-        stay nor be redirected.
+        A primary redirects logins with read intent, a secondary redirects the others. Raise SqlError if the
+        copy neither accepts nor redirects the login.
         """
         return None
 
@@ -126,75 +126,77 @@ class Policy(ABC):
 
     @abstractmethod
     def find_refusal(self, copy: DatabaseCopy, read_intent: bool = False) -> SqlError | None:
-        """Return the error for a client that wants to use the database here, or None if role and files allow it."""
+        """Return the error for a client that uses the database here. None if its role and files allow access."""
 
     @abstractmethod
     def build_stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
-        """Return the terms of the stream of log from *lead* to *follow*."""
+        """Return the parameters of the stream of log from *lead* to *follow*."""
 
     @abstractmethod
     def choose_threshold_crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
-        """Return the crossings that the flow model must report for a stream that *copy* sends."""
+        """Return the crossings at which the flow model must stop for a stream that *copy* sends."""
 
     @abstractmethod
     def on_caught_up(self, world: World, stream: int) -> None:
-        """Act when the receiver of *stream* has hardened the whole log."""
+        """Handle that the log of *stream* is sent, except for at most one block."""
 
     @abstractmethod
     def on_redo_done(self, world: World, stream: int) -> None:
-        """Act when the receiver of *stream* has redone all its log."""
+        """Handle that the receiver of *stream* has redone all log that it received."""
 
     @abstractmethod
     def find_log_hold(
         self, world: World, copy: DatabaseCopy, ends_kb: list[float]
     ) -> tuple[str, float] | None:
-        """Return (log_reuse_wait_desc, position in KB from which the group keeps log), or None if it keeps none.
+        """Return (log_reuse_wait_desc, log position from which the group needs the log, in KB).
 
-        *ends_kb* are the hardened ends of the copies that receive the log.
+        None if it needs no log.
+
+        *ends_kb* are the hardened log positions of the receiving copies.
         """
 
     def has_stopped_log(self, copy: DatabaseCopy) -> bool:
-        """Return whether no log passes between the copies until somebody repairs it."""
+        """Return whether no log passes between the copies until someone intervenes."""
         return False
 
     @abstractmethod
     def find_backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
-        """Return the number of the error with which the role of the copy refuses its backup; 0 means no refusal."""
+        """Return the number of the error by which the copy's role prevents a backup; 0 means none."""
 
     def can_back_up_closed(self, copy: DatabaseCopy) -> bool:
-        """Return whether the copy may be backed up although no client may use it."""
+        """Return whether the copy can be backed up although clients cannot use it."""
         return False
 
     @abstractmethod
     def allows_snapshot(self, copy: DatabaseCopy) -> bool | None:
-        """Return whether a snapshot of a copy that no client may use is allowed.
+        """Return whether a snapshot of the copy is allowed although clients cannot use the copy.
 
-        None: only of a copy that clients may use.
+        None means that snapshots require a copy that clients can use.
         """
 
     def get_partner(self, copy: DatabaseCopy) -> str | None:
-        """Return the server that a driver learns as the next one to try."""
+        """Return the server that drivers receive as the partner of this server; None if there is none."""
         return None
 
     @abstractmethod
     def on_catalog_changed(self, world: World, key: Key) -> None:
-        """Handle changed files or backups of the copy; the receivers of its log learn of them."""
+        """Handle changed files or backups of the copy. Receivers of its log learn of the change."""
 
     @abstractmethod
     def on_schema_changed(self, world: World, key: Key) -> None:
-        """Handle a schema change of an application's table; its redo needs a Sch-M lock at each receiver."""
+        """Handle a schema change of a table. Its redo needs a schema modification lock at each receiver."""
 
     @abstractmethod
     def cancel_failover(self, world: World, key: Key, reason: str) -> None:
-        """Cancel the running failover as far as it concerns this copy."""
+        """Cancel a running failover that involves this copy."""
 
     @abstractmethod
     def on_log_lost(self, world: World, key: Key) -> None:
-        """Act when the copy has lost its log and is closed."""
+        """Handle the loss of the log of the copy, which is closed."""
 
     @abstractmethod
     def on_instance_lost(self, world: World, key: Key) -> None:
-        """Handle the end of the copy's instance, which loses its knowledge of others."""
+        """Handle the end of the copy's instance, which loses its knowledge of other servers."""
 
     def on_data_lost(self, world: World, key: Key) -> bool:
         """Handle the loss of the copy's data volume. Return True if the group handled it."""
@@ -203,12 +205,12 @@ class Policy(ABC):
     def find_page_sources(self, world: World, copy: DatabaseCopy, waiting: bool = False) -> list[str]:
         """Return the servers that may supply a damaged page. An empty list means that no repair is attempted.
 
-        *waiting*: the request was sent. [DOC: automatic page repair]
+        *waiting*: the page is already requested. [DOC: automatic page repair]
         """
         return []
 
     def wait_for_page(self, world: World, key: Key) -> None:
-        """Suspend redo of a receiver of log that has read a damaged page."""
+        """Suspend the redo of a receiver that has read a damaged page."""
         raise NotImplementedError
 
     def resume_after_page(self, world: World, key: Key) -> None:
@@ -221,11 +223,11 @@ class Policy(ABC):
 
     @abstractmethod
     def on_recovered(self, world: World, key: Key) -> bool:
-        """Act when the instance started and recovered the database; return whether the group decides its state."""
+        """Handle the recovery of the database at an instance start. Return True if the group sets its state."""
 
     @abstractmethod
     def log_startup_state(self, world: World, key: Key) -> None:
-        """Write the lines about the copy into the ERRORLOG of a healthy server after its start."""
+        """Write the lines about the copy that follow an undisturbed start into the ERRORLOG."""
 
     @abstractmethod
     def list_preconditions(self, world: World, database: str) -> list[FailoverPrecondition]:
@@ -233,33 +235,33 @@ class Policy(ABC):
 
 
 class GroupPolicy(Policy):
-    """Policy of a kind of group, including the connections between its instances."""
+    """Policy for a kind of group, which also decides about the connections between its instances."""
 
     @abstractmethod
     def get_timeout_s(self, world: World, group: int, server: str, peer: str) -> int:
-        """Return the time that *server* waits for an answer of *peer*."""
+        """Return the time after which *server* considers a silent *peer* as lost, in seconds."""
 
     @abstractmethod
     def get_address(self, world: World, group: int, server: str, peer: str) -> str | None:
-        """Return the address under which *server* calls *peer*; None if none is defined."""
+        """Return the address at which *server* calls *peer*; None if none is defined."""
 
     def is_without_data(self, world: World, group: int, server: str) -> bool:
-        """Return whether *server* takes part without a copy, as a witness does."""
+        """Return whether *server* participates without a copy of the database, as a witness does."""
         return False
 
     @abstractmethod
     def on_connection_lost(
         self, world: World, group: int, server: str, peer: str, epoch: int, reason: str
     ) -> None:
-        """Act when *server* notices the loss of its connection to *peer*."""
+        """Handle that *server* notices the loss of its connection to *peer*."""
 
     @abstractmethod
     def on_connection_made(self, world: World, group: int, server: str, peer: str, epoch: int) -> None:
-        """Act when *server* has a connection to *peer* (again)."""
+        """Handle a new connection of *server* to *peer*."""
 
 
 class NoGroup(Policy):
-    """A database in no group."""
+    """Policy for a database in no group."""
 
     @override
     def get_role(self, copy: DatabaseCopy) -> str:
@@ -352,28 +354,28 @@ class NoGroup(Policy):
 
 
 POLICIES: Final[dict[str, GroupPolicy]] = {}
-"""Policy by kind of group; "" means no group. Each kind adds its policy in its own module."""
+"""Kind of group -> policy. The module of each kind adds its policy."""
 
 NO_GROUP: Final = NoGroup()
 
 
 def get_policy(copy: DatabaseCopy) -> Policy:
-    """Return the policy of the copy's group, as the copy's server knows the group."""
+    """Return the policy for the group of the copy, as the copy's server knows the group."""
     return POLICIES.get(copy.group_kind, NO_GROUP)
 
 
 def get_group_policy(world: World, group: int) -> GroupPolicy:
-    """Return the policy of a session or availability group by its number."""
+    """Return the policy for the session or availability group with this number."""
     return POLICIES[world.groups[group].kind]
 
 
 def on_caught_up(world: World, stream: int) -> None:
-    """Act when the receiver of *stream* has hardened the whole log (flow handler)."""
+    """Handle that the log of *stream* is sent, except for at most one block (flow handler)."""
     get_policy(world.copies[world.sources[world.flow.get_source_of(stream)]]).on_caught_up(world, stream)
 
 
 def on_redo_done(world: World, stream: int) -> None:
-    """Act when the receiver of *stream* has redone all its log (flow handler)."""
+    """Handle that the receiver of *stream* has redone all log that it received (flow handler)."""
     get_policy(world.copies[world.sources[world.flow.get_source_of(stream)]]).on_redo_done(world, stream)
 
 
@@ -394,14 +396,19 @@ HANDLERS: Final[Handlers] = {
 
 
 # --- preconditions of an automatic failover ---------------------------------------------------------------
-# Every precondition has a state and names the place where a DBA can check it.
+# Every precondition has a state and names the view or log in which a DBA can check it.
 
 PRECONDITION_SOURCES: Final[list[Callable[[World, str], list[FailoverPrecondition]]]] = []
-"""Functions that return preconditions for a database in no group. Each kind of failover adds its own."""
+"""Functions that return the preconditions for a database in no group. Each kind of failover adds its
+function.
+"""
 
 
 def list_preconditions(world: World, database: str) -> list[FailoverPrecondition]:
-    """Return all preconditions of an automatic failover of *database* now; empty if no other copy could take over."""
+    """Return all current preconditions of an automatic failover of *database*.
+
+    The list is empty if no other copy could take over.
+    """
     found_copy = next((copy for copy in world.list_copies_of(database) if copy.group is not None), None)
     if found_copy is not None:
         return get_policy(found_copy).list_preconditions(world, database)
@@ -413,7 +420,7 @@ def list_preconditions(world: World, database: str) -> list[FailoverPrecondition
 
 
 def has_automatic_failover(world: World, database: str) -> bool:
-    """Return whether another copy would take over automatically if the copy that writes were lost now."""
+    """Return whether another copy would take over automatically if the writing copy were lost now."""
     beforehand = [
         condition for condition in list_preconditions(world, database) if condition.about in ("", "memory")
     ]

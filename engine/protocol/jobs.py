@@ -1,7 +1,9 @@
-"""Jobs of SQL Server Agent with their schedules, and linked servers. Jobs belong to one server and do not fail over.
+"""SQL Server Agent jobs with their schedules, and linked servers.
 
-The white paper describes the practice [WP, preparing the mirror]: jobs are copied to the mirror's server, disabled,
-and the DBA enables them after a failover.
+Jobs belong to one server and do not fail over.
+
+The white paper describes the practice [WP, preparing the mirror]: jobs are copied to the mirror's server and
+disabled there. The DBA enables them after a failover.
 """
 
 from typing import Final
@@ -17,7 +19,7 @@ MONITOR: Final = "monitor"
 
 
 def build_standard_jobs(database: str) -> tuple[Job, ...]:
-    """Return the usual jobs of a database: one that works in the simulation, and two that are only listed."""
+    """Return the usual jobs of a database: one that the simulation runs, and two that are only listed."""
     return (
         Job(name=f"{database} log backup", database=database, action=LOG_BACKUP),
         Job(name=f"{database} index maintenance", database=database),
@@ -26,13 +28,13 @@ def build_standard_jobs(database: str) -> tuple[Job, ...]:
 
 
 def is_agent_running(world: World, server: str) -> bool:
-    """Return whether SQL Server Agent runs; it stops with its instance."""
+    """Return whether SQL Server Agent runs. It stops when its instance stops or hangs."""
     state = world.instances[server]
     return state.agent_running and state.service is Service.RUNNING and not state.hung
 
 
 def is_job_running_for(world: World, server: str, database: str, action: str) -> bool:
-    """Return whether a job of SQL Server Agent on *server* does *action* for *database*.
+    """Return whether a job of SQL Server Agent on *server* performs *action* for *database*.
 
     If no server has such a job, return whether the Agent runs.
     """
@@ -51,7 +53,7 @@ def is_job_running_for(world: World, server: str, database: str, action: str) ->
 
 
 def start_log_backup_timer(world: World, key: Key) -> None:
-    """Set the timer of the log backups of a new copy."""
+    """Start the timer of the scheduled log backups of a new copy."""
     world.cancel_calls("log.backup", *key)
     copy = world.copies[key]
     if copy.log_backup_every_s > 0.0:
@@ -59,7 +61,7 @@ def start_log_backup_timer(world: World, key: Key) -> None:
 
 
 def back_up_log(world: World, server: str, database: str) -> None:
-    """Run the log backup job of a copy (timer handler). Afterwards the log that the mirror has too can be reused."""
+    """Run the log backup job of a copy (timer handler). It frees log for reuse."""
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or copy.log_backup_every_s <= 0.0:
@@ -76,7 +78,7 @@ def back_up_log(world: World, server: str, database: str) -> None:
 
 
 def find_job(world: World, server: str, name: str) -> Job:
-    """Return the job of that name; raise 14262 if there is none."""
+    """Return the job named *name*. Raise 14262 if it does not exist."""
     for job in world.instances[server].jobs:
         if job.name.lower() == name.lower():
             return job
@@ -84,7 +86,7 @@ def find_job(world: World, server: str, name: str) -> Job:
 
 
 def add_job(world: World, server: str, job: Job) -> list[Message]:
-    """Add a job (sp_add_job); raise 14261 if the name exists."""
+    """Add a job (sp_add_job). Raise 14261 if the name exists."""
     if any(known_job.name.lower() == job.name.lower() for known_job in world.instances[server].jobs):
         raise SqlError(14261, "@name", job.name)
     world.update_instance(server, jobs=(*world.instances[server].jobs, job))
@@ -111,7 +113,7 @@ def delete_job(world: World, server: str, name: str) -> list[Message]:
 
 
 def copy_missing_jobs(world: World, source: str, target: str) -> list[str]:
-    """Copy the jobs that *target* lacks, disabled, and return their names."""
+    """Copy the jobs that *target* lacks, disable the copies, and return their names."""
     known_jobs = {job.name.lower() for job in world.instances[target].jobs}
     new_jobs = [
         replace(job, enabled=False)
@@ -123,7 +125,7 @@ def copy_missing_jobs(world: World, source: str, target: str) -> list[str]:
 
 
 def add_linked_server(world: World, server: str, name: str) -> list[Message]:
-    """Add a linked server (sp_addlinkedserver); raise 15028 if it exists."""
+    """Add a linked server (sp_addlinkedserver). Raise 15028 if it exists."""
     linked = world.instances[server].linked_servers
     if name.lower() in (linked_name.lower() for linked_name in linked):
         raise SqlError(15028, name)
@@ -132,7 +134,7 @@ def add_linked_server(world: World, server: str, name: str) -> list[Message]:
 
 
 def drop_linked_server(world: World, server: str, name: str) -> list[Message]:
-    """Drop a linked server (sp_dropserver); raise 15015 if there is none."""
+    """Drop a linked server (sp_dropserver). Raise 15015 if it does not exist."""
     linked = world.instances[server].linked_servers
     remaining = tuple(linked_name for linked_name in linked if linked_name.lower() != name.lower())
     if remaining == linked:

@@ -1,6 +1,6 @@
-"""Lineage of a log: the branches of which it consists, and the position up to which two copies have the same log.
+"""Lineage of a log: its branches, and the log position up to which two copies have the same log.
 
-A backup can be restored, and a mirror can follow, only up to the position where the two logs part.
+A backup can be restored, and a mirror can follow, only up to the position at which the two logs diverge.
 """
 
 import math
@@ -8,11 +8,11 @@ import math
 from engine.model import World
 
 Lineage = tuple[tuple[int, float], ...]
-"""(number of a branch, position in KB where it begins), oldest first."""
+"""(number of a branch, log position in KB at which it begins), oldest branch first."""
 
 
 def find_common_kb(a: Lineage, b: Lineage) -> float:
-    """Return the position up to which two logs are the same; infinite if one continues the other."""
+    """Return the log position up to which two logs are equal; infinite if one continues the other."""
     if a == b:
         return math.inf
     shared = 0
@@ -23,13 +23,13 @@ def find_common_kb(a: Lineage, b: Lineage) -> float:
 
 
 def build_branch(world: World, path: Lineage, at_kb: float) -> Lineage:
-    """Return the lineage of a log that branches off *path* at *at_kb*."""
+    """Return the lineage of a log that branches off *path* at log position *at_kb*."""
     stretches = tuple(stretch for stretch in path if stretch[1] < at_kb) or path[:1]
     return (*stretches, (world.next_id(), at_kb))
 
 
 def format_lsn(kb: float) -> int:
-    """Return a log position as the identifier of the block that begins there, padded: numeric(25,0).
+    """Return the log sequence number of the block at a log position, as numeric(25,0) with its parts padded.
 
     A virtual log file has 1 GB, a block 512 bytes.
     """
@@ -38,5 +38,8 @@ def format_lsn(kb: float) -> int:
 
 
 def format_record_lsn(kb: float) -> int:
-    """Return the log sequence number of the last record before a position: in the block before, in its second slot."""
+    """Return the log sequence number of the last record before a log position.
+
+    It is in the preceding block, in the second slot.
+    """
     return format_lsn(int(kb) - 1) + 1

@@ -1,7 +1,7 @@
-"""Space in the log: what may be reused, how the file grows, when it is full, and what frees space.
+"""Space in the log: reuse, growth, a full log, and actions that free space.
 
-The flow model stops when the log file is full at its current size. This module then grows the file or stops the
-database.
+The flow model stops when the log file is full at its current size. This module then grows the file or stops
+the database.
 """
 
 from typing import Final
@@ -16,17 +16,17 @@ from engine.protocol import errorlog, groups, statements, streams, volumes
 from engine.protocol.files import DISK_FULL, NO_PATH
 
 SMALL_KB: Final = 1.0
-"""Differences in space below this value count as zero, in KB."""
+"""Tolerance for differences of log space, in KB."""
 
 VIRTUAL_LOG_FILES: Final = 16
 """Number of virtual log files of a log of 1 GB or more. Known (up to SQL Server 2014)."""
 
 RESUME_SHARE_MAX: Final = 0.98
-"""Share of the log file below which used space must fall before a stopped database continues. Assumed."""
+"""Maximum used share of the log file at which a stopped database continues. Assumed."""
 
 
 def compute_used_kb(world: World, copy: DatabaseCopy) -> float:
-    """Return the log that cannot be reused now; 0 for a copy that does not write."""
+    """Return the amount of log that cannot be reused now, in KB; 0 for a copy that does not write."""
     if copy.source is None:
         return 0.0
     return world.flow.read_source_positions(copy.source).generated_kb - streams.find_log_reuse_kb(
@@ -35,10 +35,10 @@ def compute_used_kb(world: World, copy: DatabaseCopy) -> float:
 
 
 def find_reuse_wait(world: World, source: int | None) -> str:
-    """Return log_reuse_wait_desc of the copy that writes *source*: the reason why its log cannot be reused.
+    """Return log_reuse_wait_desc of the copy that writes *source*: the reason that prevents reuse of its log.
 
-    Log is reused by whole virtual files. If two reasons hold the same file, the one of an idle session is
-    returned. Derived.
+    Log is reused by whole virtual log files. If two reasons prevent reuse of the same file, a disconnected or
+    suspended session takes precedence. Derived.
     """
     if source is None:
         return "NOTHING"
@@ -65,7 +65,7 @@ def on_file_full(world: World, source: int) -> None:
     if copy.log_full:
         return
     if compute_used_kb(world, copy) < volumes.compute_log_room_kb(copy) - SMALL_KB:
-        world.dirty.add(source)  # log was freed since the last update of the flow model
+        world.dirty.add(source)  # the flow model does not yet know that log was freed
         return
     size_kb = volumes.compute_next_log_size_kb(world, copy)
     if size_kb > copy.log_size_kb + SMALL_KB:
@@ -84,7 +84,10 @@ def on_file_full(world: World, source: int) -> None:
 
 
 class LogTakenOverError(Exception):
-    """Another copy writes the log now, and this server does not know it yet: its statements wait."""
+    """Error of a write in a copy whose log another copy has taken over.
+
+    This server does not know it yet, so the statement waits.
+    """
 
 
 def _check_writer(copy: DatabaseCopy) -> None:
@@ -93,9 +96,9 @@ def _check_writer(copy: DatabaseCopy) -> None:
 
 
 def write_log(world: World, key: Key, kb: float) -> float:
-    """Write *kb* of log for a statement of a window. Return the position at which that log begins.
+    """Write *kb* of log for a statement of a T-SQL window. Return the log position at which it begins.
 
-    Raise SqlError 9002 if a file that cannot grow has no space, and LogTakenOverError.
+    Raise SqlError 9002 if the log is full and cannot grow, or LogTakenOverError.
     """
     copy = world.copies[key]
     _check_writer(copy)
@@ -124,7 +127,7 @@ def _resize_log(world: World, key: Key, size_kb: float) -> None:
 
 
 def resume_stopped_databases(world: World) -> None:
-    """Continue each database that stopped for lack of log space and has space again."""
+    """Resume each database that stopped because of a full log and whose log has free space again."""
     if not world.log_was_full:
         return
     for key, copy in list(world.copies.items()):
@@ -138,7 +141,7 @@ def resume_stopped_databases(world: World) -> None:
 
 
 def fill_log(world: World, database: str) -> None:
-    """Write log until the file of the open copy cannot grow any more (`fill-log`)."""
+    """Fill the log of the open copy until its file cannot grow any more (`fill-log`)."""
     for key, copy in sorted(world.copies.items()):
         if copy.database == database and copy.source is not None:
             world.update_copy(key, log_size_kb=volumes.compute_log_limit_kb(world, copy))
@@ -147,11 +150,11 @@ def fill_log(world: World, database: str) -> None:
             world.flow.add_log_kb(copy.source or 0, max(0.0, left_kb))
 
 
-# --- what makes room -------------------------------------------------------------------------------
+# --- actions that free or hold log -----------------------------------------------------------------
 
 
 def on_log_backed_up(world: World, key: Key, upto_kb: float) -> None:
-    """Free the log up to *upto_kb* after a log backup, except what something else holds."""
+    """Free the log up to *upto_kb* after a log backup, as far as no other reason prevents its reuse."""
     copy = world.copies[key]
     assert copy.source is not None, f"{key} does not write log"
     world.update_copy(key, last_log_backup_kb=upto_kb, full_backup=True, log_backed_up=True)
@@ -164,7 +167,10 @@ def on_log_backed_up(world: World, key: Key, upto_kb: float) -> None:
 
 
 def truncate_log(world: World, server: str, database: str) -> list[Message]:
-    """Discard log and end the chain (BACKUP LOG … WITH TRUNCATE_ONLY or NO_LOG, 2005); raise 3048 if mirrored."""
+    """Discard log and break the log chain (BACKUP LOG … WITH TRUNCATE_ONLY or NO_LOG, 2005).
+
+    Raise 3048 for a mirrored database.
+    """
     statements.use_database(world, server, database)
     copy = statements.require_copy(world, server, database)
     if copy.group_kind:
@@ -183,14 +189,17 @@ def hold_transaction(world: World, server: str, database: str) -> None:
 
 
 def release_transaction(world: World, server: str, database: str) -> None:
-    """End the oldest open transaction."""
+    """End the open transaction of `hold_transaction`."""
     copy = statements.require_copy(world, server, database)
     if copy.active_from_kb is not None:
         world.update_copy((server, copy.database), active_from_kb=None)
 
 
 def record_window_transactions(world: World, server: str, database: str, holders: tuple[int, ...]) -> None:
-    """Record that exactly the sessions *holders* have an open transaction in the database."""
+    """Record the T-SQL window sessions with an open transaction in the database.
+
+    *holders* are their session IDs.
+    """
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or copy.source is None:
@@ -204,7 +213,7 @@ def record_window_transactions(world: World, server: str, database: str, holders
 
 
 SHRUNK_MIN_KB: Final = 1024.0
-"""Smallest log that DBCC SHRINKFILE leaves. Assumed."""
+"""Minimum log size after DBCC SHRINKFILE, in KB. Assumed."""
 
 
 def shrink_log(world: World, server: str, database: str, target_kb: float) -> list[Message]:
@@ -218,7 +227,10 @@ def shrink_log(world: World, server: str, database: str, target_kb: float) -> li
 
 
 def empty_file(world: World, server: str, database: str, name: str) -> None:
-    """Move the data of an added file to the others (DBCC SHRINKFILE … EMPTYFILE). Raise 2555 for the first file."""
+    """Move the data of an added file to the other files (DBCC SHRINKFILE … EMPTYFILE).
+
+    Raise 2555 for the first data file or log file.
+    """
     copy = statements.require_copy(world, server, database)
     _check_writer(copy)
     if name.lower() not in {f.name.lower() for f in copy.extra_files}:
@@ -244,7 +256,10 @@ def add_file(
     log: bool = False,
     options: volumes.FileChanges | None = None,
 ) -> list[Message]:
-    """Add a data or log file (ALTER DATABASE … ADD FILE). The mirror creates the file when it redoes that log."""
+    """Add a data or log file (ALTER DATABASE … ADD FILE).
+
+    The mirror creates the file when it redoes this log record.
+    """
     copy = statements.require_copy(world, server, database)
     _check_writer(copy)
     drive = volumes.get_drive_of(path)
@@ -287,9 +302,10 @@ def add_file(
 
 
 def remove_file(world: World, server: str, database: str, name: str) -> list[Message]:
-    """Remove a file that was added and is empty: log files, data files without changes since, or after EMPTYFILE.
+    """Remove a file that was added and is empty.
 
-    Raises 5009, 5020, 5042.
+    Log files count as empty, and so do data files after EMPTYFILE or without changes since their creation.
+    Raise 5009, 5020 or 5042.
     """
     copy = statements.require_copy(world, server, database)
     _check_writer(copy)
@@ -314,22 +330,26 @@ def remove_file(world: World, server: str, database: str, name: str) -> list[Mes
 
 
 LOG_FILE_MAX_KB: Final = 2.0 * 1024**3
-"""Largest log file, 2 TB. Documented [DOC: maximum capacity]."""
+"""Maximum size of a log file: 2 TB. Documented [DOC: maximum capacity]."""
 
 
 # --- chain of log backups of a database -------------------------------------------------------------------
-# A full backup starts it; some operations break it [DOC: Transaction Log Backups; Prepare a Mirror Database].
+# A full backup starts the chain. Some operations break it [DOC: Transaction Log Backups; Prepare a Mirror
+# Database].
 
 
 def start_log_chain(world: World, key: Key, from_kb: float, tick: Tick) -> None:
-    """Start the chain: a full or differential backup began at *from_kb* and *tick*, so log backups can follow."""
+    """Start the log chain at the position and tick at which a full or differential backup began."""
     world.update_copy(
         key, full_backup=True, log_backed_up=False, last_log_backup_kb=from_kb, last_log_backup_tick=tick
     )
 
 
 def break_log_chain(world: World, copy: DatabaseCopy) -> None:
-    """Discard the log (SIMPLE, TRUNCATE_ONLY), which breaks the chain: 4214 until the next data backup."""
+    """Discard the log (SIMPLE, TRUNCATE_ONLY), which breaks the log chain.
+
+    Log backups fail with 4214 until the next data backup.
+    """
     now_kb = streams.get_end_of_log_kb(world, copy)
     world.update_copy(
         copy.key,

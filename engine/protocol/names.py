@@ -1,10 +1,10 @@
-"""Name server, and the way in which clients use a listener with several addresses.
+"""Name resolution: the name server, client caches, and logins through a listener with several addresses.
 
 [DOC: availability group listeners]
 
-The name of a listener resolves to all its addresses (RegisterAllProvidersIP = 1, the default of SQL Server) or to
-the one that is online. A client caches the answer for the time to live of the record. With several addresses a
-driver calls all at once (MultiSubnetFailover=True) or one after the other.
+The name of a listener resolves to all its addresses (RegisterAllProvidersIP = 1, the default of SQL Server)
+or only to its online address. A client caches the answer for the time to live of the record. A driver tries
+several addresses at once (MultiSubnetFailover=True) or one after the other.
 """
 
 import math
@@ -15,19 +15,24 @@ from msgspec.structs import replace
 from engine.model import Client, NameRecord, Tick, World, to_ticks
 
 TCP_TIMEOUT_S: Final = 21.0
-"""Time of a connection attempt to an unused address: three tries of 3, 6 and 12 s. Known of Windows."""
+"""Duration of a connection attempt to an unused address: three tries of 3, 6 and 12 s. Known Windows
+behavior.
+"""
 
 NO_ADDRESSES: Final[tuple[tuple[str, ...], Tick]] = ((), 0)
-"""`Client.kept_addresses` of a computer that has resolved no name."""
+"""`Client.kept_addresses` of a computer with an empty name cache."""
 
 
 def register_name(world: World, listener: str, addresses: tuple[str, ...], online: str, ttl_s: int) -> None:
-    """Register *addresses* of a network name that has come online with the address *online*."""
+    """Register a network name with its *addresses* at the name server.
+
+    The name is online at the address *online*.
+    """
     world.records[listener] = NameRecord(addresses=addresses, online=online, ttl_s=ttl_s)
 
 
 def resolve_name(world: World, client: Client, name: str) -> Client:
-    """Return the client with the addresses that its computer has for *name*: from its cache or from the name server."""
+    """Return the client after its computer has resolved *name*, from its cache or by the name server."""
     record = world.records.get(name)
     if record is None or (client.kept_addresses[0] and world.tick < client.kept_addresses[1]):
         return client
@@ -35,9 +40,9 @@ def resolve_name(world: World, client: Client, name: str) -> Client:
 
 
 def compute_detour_s(world: World, client: Client, name: str) -> float:
-    """Return the time that a login of *client* spends on dead addresses before it calls the address of the listener.
+    """Return the time that a login of *client* spends on unused addresses before it tries the online address.
 
-    Infinite if it never calls that address. The name server returns the addresses in random order.
+    Infinite if it never tries that address. The name server returns the addresses in random order.
     """
     record = world.records.get(name)
     if record is None:
@@ -52,11 +57,11 @@ def compute_detour_s(world: World, client: Client, name: str) -> float:
 
 
 def knows_online_address(world: World, client: Client, name: str) -> bool:
-    """Return whether the addresses that *client* has for *name* include the online one."""
+    """Return whether the addresses that *client* knows for *name* include its online address."""
     record = world.records.get(name)
     return record is None or record.online in (client.kept_addresses[0] or record.addresses)
 
 
 def flush_name_cache(world: World, client: str) -> None:
-    """Empty the name cache on the computer of an application (ipconfig /flushdns)."""
+    """Clear the name cache on the computer of an application (ipconfig /flushdns)."""
     world.clients[client] = replace(world.clients[client], kept_addresses=NO_ADDRESSES)

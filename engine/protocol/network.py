@@ -1,7 +1,7 @@
 """Connections between instances: reachability, detection of a loss, and reconnection.
 
-Single pings are not simulated, because they change nothing while the network stays as it is. When something physical
-changes, `schedule_detections` computes for each end of each connection what it will detect and when.
+Single pings are not simulated, because they change nothing while the network does not change. After a
+physical change, `schedule_detections` computes what each end of each connection will detect, and when.
 """
 
 from typing import Final, Literal
@@ -21,17 +21,17 @@ from engine.model import Contact, Link, Service, World, to_ticks
 from engine.protocol import groups, security
 
 Hearing = Literal["ok", "hard", "closed", "silent"]
-"""Signals that one end of a connection receives.
+"""Kind of signals that one end of a connection receives from the other.
 
-ok: all is well. hard: the network stack reports an error. closed: the other end has closed. silent: no
-packets arrive.
+ok: normal traffic. hard: the network stack reports an error. closed: the other end has closed the connection.
+silent: no packets arrive.
 """
 
 _HEALTHY: Final = Link()
 
 
 def get_link(world: World, a: str, b: str) -> Link:
-    """Return the link from *a* to *b*: clients, or instances by their computers."""
+    """Return the link from *a* to *b*, which are clients or instances. A link connects their computers."""
     return world.links.get((_get_link_end(world, a), _get_link_end(world, b)), _HEALTHY)
 
 
@@ -41,7 +41,7 @@ def _get_link_end(world: World, name: str) -> str:
 
 
 def has_cables(world: World, name: str) -> bool:
-    """Return whether the cables of a server are plugged in; those of a client always are."""
+    """Return whether the cables of a server are plugged in. The cables of a client always are."""
     return _is_plugged_in(world, _get_link_end(world, name))
 
 
@@ -51,13 +51,13 @@ def _is_plugged_in(world: World, end: str) -> bool:
 
 
 def is_passing(world: World, a: str, b: str) -> bool:
-    """Return whether packets pass both ways between *a* and *b*, as TCP requires."""
+    """Return whether packets pass in both directions between *a* and *b*, as TCP requires."""
     links = _find_links(world, a, b)
     return links is not None and links[0].passing and links[1].passing
 
 
 def _find_links(world: World, a: str, b: str) -> tuple[Link, Link] | None:
-    """Return the links from *a* to *b* and back; None while a carrier is lost."""
+    """Return the links from *a* to *b* and back; None if an end is unplugged or a link is down."""
     first_end, second_end = _get_link_end(world, a), _get_link_end(world, b)
     if not (_is_plugged_in(world, first_end) and _is_plugged_in(world, second_end)):
         return None
@@ -69,7 +69,7 @@ def _find_links(world: World, a: str, b: str) -> tuple[Link, Link] | None:
 
 
 class NetworkPath:
-    """Network path between two instances, the same for all sessions and observers at one time."""
+    """Cached state of the network between two instances at one time, for all sessions between them."""
 
     __slots__ = ("_ends", "_listen", "_refusals", "carrier", "passing", "slow")
 
@@ -83,27 +83,27 @@ class NetworkPath:
         self._refusals: dict[str, security.Refusal | None] = {}
 
     def has_listeners(self, world: World) -> bool:
-        """Return whether each endpoint listens for the other one."""
+        """Return whether both endpoints listen and one can reach the other's port."""
         if self._listen is None:
             self._listen = security.has_open_port(world, *self._ends)
         return self._listen
 
     def find_refusal(self, world: World, caller: str, acceptor: str) -> security.Refusal | None:
-        """Return the reason why *acceptor* refuses a call of *caller*, or None."""
+        """Return the reason why *acceptor* refuses a connection of *caller*, or None."""
         if caller not in self._refusals:
             self._refusals[caller] = security.check_handshake(world, caller, acceptor)
         return self._refusals[caller]
 
 
 def perceive_link_state(world: World, guid: int, server: str, peer: str, path: NetworkPath) -> Hearing:
-    """Return the signals that *server* receives from *peer* in the session *guid* from now on."""
+    """Return the signals that *server* currently receives from *peer* in session *guid*."""
     instance = world.instances[peer]
     if not path.carrier or not world.computers[instance.computer].powered:
         return "hard"
     if not path.passing:
         return "silent"
     if instance.service is Service.STOPPING and _is_data_available_on_both(world, guid, server, peer):
-        return "closed"  # its databases are closed at once; the process still responds to the witness
+        return "closed"  # a stopping instance closes its databases immediately, but still responds to the witness
     if instance.service not in (Service.RUNNING, Service.STOPPING):
         return "closed"
     if not path.has_listeners(world) or _has_failed_disk(world, guid, peer):
@@ -139,7 +139,9 @@ def can_connect(world: World, guid: int, server: str, peer: str, path: NetworkPa
 
 
 def is_overloaded(world: World, guid: int, server: str, peer: str) -> bool:
-    """Return whether the processors of an end delay its pings to the other beyond the timeout. Facts 5 [MANY].
+    """Return whether a busy processor delays the pings between the two instances beyond the timeout.
+
+    Facts 5 [MANY].
 
     A server must send and receive a ping within the timeout. At the same load, more databases mean longer
     delays.
@@ -164,7 +166,10 @@ def _is_data_available_on_both(world: World, guid: int, me: str, peer: str) -> b
 
 
 def open_contact(world: World, guid: int, a: str, b: str, connected: bool = True) -> None:
-    """Open a connection between the two instances for session *guid*."""
+    """Open both ends of a connection between two instances for session *guid*.
+
+    With *connected* False, the ends are only registered.
+    """
     for server, peer in ((a, b), (b, a)):
         old_contact = world.contacts.get((guid, server, peer))
         epoch = old_contact.epoch + 1 if old_contact else 0
@@ -177,9 +182,9 @@ def open_contact(world: World, guid: int, a: str, b: str, connected: bool = True
 
 
 def close_end(world: World, guid: int, server: str, peer: str, epoch: int) -> bool:
-    """Close *server*'s end of its connection to *peer* as lost.
+    """Close *server*'s end of its lost connection to *peer*.
 
-    Return False if *server* does not respond, has no connection, or has a newer one than *epoch*.
+    Return False if *server* does not respond, has no connection, or has a newer connection than *epoch*.
     """
     contact = world.contacts.get((guid, server, peer))
     if contact is None or contact.epoch != epoch or not contact.connected:
@@ -193,9 +198,9 @@ def close_end(world: World, guid: int, server: str, peer: str, epoch: int) -> bo
 
 
 def is_silent(world: World, guid: int, server: str, peer: str) -> bool:
-    """Return whether *server* has a connection to *peer* over which nothing comes back.
+    """Return whether *server* has a connection to *peer* over which it receives nothing.
 
-    The server still counts as connected: it notices the loss after the session timeout.
+    The server still considers it connected: it notices the loss after the session timeout.
     """
     contact = world.contacts.get((guid, server, peer))
     if contact is None or not contact.connected:
@@ -206,20 +211,23 @@ def is_silent(world: World, guid: int, server: str, peer: str) -> bool:
 
 
 def close_contacts(world: World, guid: int, server: str) -> None:
-    """Remove all connections of *server* for session *guid*. The other servers will find them closed."""
+    """Remove all connections of *server* for session *guid*.
+
+    The other servers then detect closed connections.
+    """
     for key, _ in world.list_contacts(guid):
         if key[1] == server:
             world.remove_contact(key)
 
 
 def drop_server(world: World, server: str) -> None:
-    """Remove all connections of an instance that was stopped or restarted."""
+    """Close all connections of an instance that was stopped or restarted."""
     for guid in sorted(world.contact_keys):
         drop_contacts(world, guid, server)
 
 
 def drop_contacts(world: World, guid: int, server: str) -> None:
-    """Close the ends of *server* for session *guid* at once, without a delay for detection."""
+    """Close *server*'s ends of its connections for session *guid* immediately, without a delay for detection."""
     for key, contact in world.list_contacts(guid):
         if key[1] == server and (contact.connected or contact.pending):
             closed_contact = replace(
@@ -231,25 +239,27 @@ def drop_contacts(world: World, guid: int, server: str) -> None:
 def _log_refusal(
     world: World, guid: int, caller: str, acceptor: str, refusal: security.Refusal | None
 ) -> None:
-    """Log the reason if *caller* reaches *acceptor* and is refused, or calls a wrong address."""
+    """Log the reason why *acceptor* refuses *caller*, or why *caller* calls a wrong address."""
     policy = groups.get_group_policy(world, guid)
     address = policy.get_address(world, guid, caller, acceptor)
     if address is not None and not security.is_address_of(world, address, acceptor):
-        if not policy.is_without_data(world, guid, caller):  # a witness waits for a connection
+        if not policy.is_without_data(
+            world, guid, caller
+        ):  # a witness does not call; it waits for a connection
             security.log_dead_address(world, caller, address)
     elif refusal is not None:
         security.log_refusal(world, caller, acceptor, refusal)
 
 
 def get_timeout_s(world: World, guid: int, server: str, peer: str) -> int:
-    """Return the time that *server* waits for an answer of *peer*: partner timeout, or timeout of the secondary."""
+    """Return the time after which *server* considers a silent *peer* as lost, in seconds."""
     return groups.get_group_policy(world, guid).get_timeout_s(world, guid, server, peer)
 
 
 def on_sessions_changed(world: World, guid: int) -> None:
-    """Reassess after session *guid* has been added, removed or given another witness.
+    """Recompute detections after session *guid* was added, removed or given another witness.
 
-    Other sessions are affected only on servers with busy processors, which now have more or fewer pings to send.
+    The number of pings of other sessions' servers changes, too. This matters only for busy processors.
     """
     busy = any(computer.cpu_factor > 1.0 for computer in world.computers.values())
     schedule_detections(world, None if busy else guid)
@@ -260,7 +270,7 @@ DELAYS_S: Final = {
     "silent": (0.0, PING_INTERVAL_S),
     "reconnect": RECONNECT_S,
 }
-"""Delay until an end detects a loss, by the kind of evidence; after a silence, the timeout is added."""
+"""Range of the delay of a detection, by its kind. For a silence, the timeout is added."""
 
 
 def _draw_delays_s(chance: RandomStream) -> dict[str, float]:
@@ -269,9 +279,9 @@ def _draw_delays_s(chance: RandomStream) -> dict[str, float]:
 
 
 def schedule_detections(world: World, session_guid: int | None = None, awake: str | None = None) -> None:
-    """Schedule what every end will detect after a change, for session *session_guid* or for all.
+    """Schedule what the ends of connections will detect after a change, for one or all sessions.
 
-    *awake* has just left a freeze: it checks its connections first.
+    *awake* is an instance that has just stopped hanging: it detects closed connections immediately.
     """
     chance = world.chance.fork()
     delays_s: dict[str, float] = {}
@@ -284,7 +294,7 @@ def schedule_detections(world: World, session_guid: int | None = None, awake: st
         if not world.instances[server].answering:
             continue
         path_pair = paths.get((server, peer))
-        if path_pair is None:  # log lines here change nothing for the next session
+        if path_pair is None:  # log lines that this loop writes do not affect the cached path
             path_pair = paths[server, peer] = paths[peer, server] = NetworkPath(world, server, peer)
         if contact.connected:
             link_state: str = perceive_link_state(world, guid, server, peer, path_pair)

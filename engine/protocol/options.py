@@ -1,4 +1,4 @@
-"""ALTER DATABASE … SET of options outside mirroring, and the owner of a database: properties of one copy."""
+"""Options of ALTER DATABASE … SET outside mirroring, and the owner of a database. They belong to one copy."""
 
 from collections.abc import Callable
 from typing import Final
@@ -11,15 +11,18 @@ from engine.model import DatabaseCopy, DbState, Instance, RecoveryModel, World
 from engine.protocol import commits, disks, logspace, security, statements, streams, volumes
 
 # --- encryption of a whole database (TDE) -----------------------------------------------------------------
-# Every server needs the certificate of its key to open the database [DOC: TDE]. The encryption scan takes no
-# simulated time.
+# Every server needs the certificate of the encryption key to open the database [DOC: TDE]. The encryption
+# scan takes no simulated time.
 
 STANDARD_HAS_IT: Final = 2019
-"""First version in which Standard edition encrypts as well [DOC: editions and supported features of 2019]."""
+"""First version whose Standard edition has TDE [DOC: editions and supported features of 2019]."""
 
 
 def create_encryption_key(world: World, server: str, database: str, certificate: str) -> list[Message]:
-    """Create the encryption key of a database, protected by a server certificate. Raise 15151, 33103 or 33117."""
+    """Create the encryption key of a database, protected by a server certificate.
+
+    Raise 15151, 33103 or 33117.
+    """
     copy = statements.require_copy(world, server, database)
     instance = world.instances[server]
     if instance.edition not in ENTERPRISE and instance.version < STANDARD_HAS_IT:
@@ -48,12 +51,12 @@ def set_encryption(world: World, key: tuple[str, str], value: str) -> None:
 
 
 def format_thumbprint(number: int) -> bytes:
-    """Return the thumbprint as sys.certificates shows it."""
+    """Return the thumbprint in the format of sys.certificates."""
     return (number & (2**160 - 1)).to_bytes(20, "big")
 
 
 def require_certificate(instance: Instance, number: int, title: str) -> None:
-    """Raise 33111 if the private key of the certificate *number* is missing; 0 means the backup needs none.
+    """Raise 33111 if the certificate with thumbprint *number* or its key is missing; 0 means none.
 
     A backup of a database with an encryption key needs the certificate even while encryption is off.
     """
@@ -63,7 +66,10 @@ def require_certificate(instance: Instance, number: int, title: str) -> None:
 
 
 def find_certificate_error(instance: Instance, number: int) -> tuple[int, str, str] | None:
-    """Return 33111 with its arguments if the server lacks the certificate *number*, 0 for none, or its private key."""
+    """Return 33111 and its arguments if the certificate with thumbprint *number* or its key is missing.
+
+    Otherwise return None, also for 0, which means no certificate.
+    """
     if not number or any(
         certificate.thumbprint == number and certificate.has_private_key
         for certificate in instance.certificates
@@ -73,7 +79,7 @@ def find_certificate_error(instance: Instance, number: int) -> tuple[int, str, s
 
 
 def is_key_protected_by(world: World, server: str, number: int) -> bool:
-    """Return whether the certificate protects the key of a database on *server*."""
+    """Return whether the certificate with thumbprint *number* protects the key of a database on *server*."""
     return any(copy.encryption_key == number for copy in world.copies.values() if copy.server == server)
 
 
@@ -84,7 +90,7 @@ REFUSED_WHILE_MIRRORED: Final = frozenset(
         "READ_COMMITTED_SNAPSHOT ON", "READ_COMMITTED_SNAPSHOT OFF",
     }
 )  # fmt: skip
-"""Options that error 1468 (followed by 5069) refuses in a session.
+"""Options that fail with error 1468 (followed by 5069) in a mirroring session.
 
 The rule is documented [DOC: ALTER DATABASE SET options]. Two options were seen in logs; the others are
 derived.
@@ -94,7 +100,7 @@ Key = tuple[str, str]
 
 
 class UnsimulatedOptionError(Exception):
-    """The option is not simulated in this state of the database."""
+    """Error for an option that is not simulated in the current state of the database."""
 
 
 def set_option(world: World, server: str, database: str, option: str, value: str | None) -> list[Message]:
@@ -122,7 +128,7 @@ def _take_offline(world: World, key: Key, value: str) -> None:
 
 
 def _set_emergency(world: World, key: Key, value: str) -> None:
-    """Open the database to sysadmin alone, without writing its log."""
+    """Open the database without writing its log, only for sysadmin."""
     copy = world.copies[key]
     if copy.disk_failed or copy.db_state not in (DbState.ONLINE, DbState.EMERGENCY):
         raise UnsimulatedOptionError("ALTER DATABASE … SET EMERGENCY of a database that is not online")
@@ -158,14 +164,14 @@ def _set_delayed_durability(world: World, key: Key, value: str) -> None:
 def _set_trustworthy(world: World, key: Key, value: str) -> None:
     """Set TRUSTWORTHY on this server's own copy.
 
-    The mirror's copy is OFF until it is set there [DOC: set up a mirror database to use the TRUSTWORTHY
-    property].
+    It is OFF in the mirror's copy until someone sets it there [DOC: set up a mirror database to use the
+    TRUSTWORTHY property].
     """
     world.update_copy(key, trustworthy=value == "ON")
 
 
 def _set_compatibility(world: World, key: Key, value: str) -> None:
-    """Set the compatibility level; raise 15048 for a level that this version lacks."""
+    """Set the compatibility level. Raise 15048 for a level that this version does not support."""
     version = world.instances[key[0]].version
     allowed = [level for level in (80, *COMPATIBILITY.values()) if COMPATIBILITY_MIN[version] <= level]
     allowed = [level for level in allowed if level <= COMPATIBILITY[version]]
@@ -187,11 +193,11 @@ OPTION_SETTERS: Final[dict[str, Callable[[World, Key, str], None]]] = {
     "ENCRYPTION": set_encryption,
     "COMPATIBILITY_LEVEL": _set_compatibility,
 }
-"""Function that sets each option, by the option's first word. The option's last word is its value."""
+"""First word of an option -> function that sets it. The last word of the option is the value."""
 
 
 def get_model_recovery(server: Instance) -> RecoveryModel:
-    """Return the recovery model of the database model, which new databases get.
+    """Return the recovery model of the database model, which new databases inherit.
 
     It depends on the edition [DOC: model database]. Only Express has SIMPLE. Known.
     """
@@ -199,15 +205,15 @@ def get_model_recovery(server: Instance) -> RecoveryModel:
 
 
 def get_compatibility_level(world: World, copy: DatabaseCopy) -> int:
-    """Return compatibility_level of a copy: its own, or the default of its server."""
+    """Return the compatibility level of a copy: its own, or the default of its server's version."""
     return copy.compatibility_level or COMPATIBILITY[world.instances[copy.server].version]
 
 
 def update_levels_after_upgrade(world: World, server: str, version: int) -> None:
-    """Set the compatibility levels after an upgrade to *version*.
+    """Set the compatibility levels of all databases after an upgrade to *version*.
 
-    A database keeps its level, or gets the lowest one that the new version supports [DOC: ALTER DATABASE
-    compatibility level].
+    A database keeps its level unless the new version does not support it. It then gets the lowest supported
+    level [DOC: ALTER DATABASE compatibility level].
     """
     for key, copy in list(world.copies.items()):
         if key[0] == server:
@@ -216,9 +222,10 @@ def update_levels_after_upgrade(world: World, server: str, version: int) -> None
 
 
 def set_owner(world: World, server: str, database: str, login: str) -> list[Message]:
-    """Set the owner that this server records (sp_changedbowner, ALTER AUTHORIZATION). Raise 15109, 15110 or 15151.
+    """Set the owner that this server records (sp_changedbowner, ALTER AUTHORIZATION).
 
-    Each server has its own record in master: after a failover the owner is the login that restored the mirror.
+    Each server has its own record in master: after a failover the owner is the login that restored the
+    mirror. Raise 15109, 15110 or 15151.
     """
     if database.lower() in ("master", "model", "tempdb"):
         raise SqlError(15109)
@@ -242,9 +249,9 @@ def set_owner(world: World, server: str, database: str, login: str) -> list[Mess
 
 
 def restore_properties(copy: DatabaseCopy, image: DatabaseCopy, owner: str) -> DatabaseCopy:
-    """Return *copy* with the properties that it has after RESTORE or attach.
+    """Return *copy* with its properties after RESTORE or attach.
 
-    The compatibility level is kept, TRUSTWORTHY is OFF, and the owner is new.
+    The compatibility level of *image* is kept, TRUSTWORTHY is OFF, and *owner* becomes the owner.
     """
     return replace(
         copy,

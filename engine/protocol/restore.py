@@ -1,6 +1,6 @@
-"""RESTORE DATABASE and RESTORE LOG: which backup fits, the place of its files, and the resulting state of the copy.
+"""RESTORE DATABASE and RESTORE LOG: checks of the backup, the place of its files, and the resulting state.
 
-Each function takes the server on which the statement runs and raises SqlError with the server's number.
+Each function takes the server of the statement and raises SqlError with SQL Server's error number.
 """
 
 from collections.abc import Mapping
@@ -46,22 +46,22 @@ TITLES = {DATABASE: "RESTORE DATABASE", DIFFERENTIAL: "RESTORE DATABASE", LOG: "
 
 
 class RestoreState(Struct, frozen=True):
-    """State in which a RESTORE leaves the database: WITH RECOVERY, NORECOVERY or STANDBY, and STOPAT."""
+    """Options that decide the state after a RESTORE: RECOVERY, NORECOVERY or STANDBY, STOPAT and others."""
 
     recovery: bool = True
     standby: bool = False
     stop_tick: Tick | None = None
     replaced: bool = False
-    """WITH REPLACE."""
+    """True for WITH REPLACE."""
     stats: int = 0
-    """Percent between two progress messages; 0 means none."""
+    """Percentage between two progress messages; 0 means no messages."""
     position: int = 1
     """Position of the backup in its file."""
     checksum: bool = False
 
     @property
     def finish_s(self) -> float:
-        """Return the seconds that the restore takes."""
+        """Return the time that the recovery at the end of the restore takes, in seconds."""
         return RECOVER_RESTORED_S if self.recovery or self.standby else 0.0
 
 
@@ -70,7 +70,7 @@ def list_backup_sets(
 ) -> tuple[BackupSet, ...]:
     """Return the backups in a file, as RESTORE HEADERONLY lists them.
 
-    Raise 3201 without a file, 3241 for another file.
+    Raise 3201 if the file does not exist, 3241 if it is not a backup.
     """
     try:
         host, local = files.locate_path(world, server, path)
@@ -97,7 +97,10 @@ def list_backup_files(backup_set: BackupSet) -> tuple[DbFile, ...]:
 def _find_backup_set(
     world: World, server: str, path: str, number: int, title: str, checksum: bool = False
 ) -> BackupSet:
-    """Return one backup of a file. 4038 there is none of that number, 3187 it lacks the checksums asked for."""
+    """Return backup *number* of a file.
+
+    Raise 4038 if it does not exist, 3187 if it lacks the required checksums.
+    """
     sets = list_backup_sets(world, server, path, title)
     if not 1 <= number <= len(sets):
         raise SqlError(4038, number, path, also=(3013,), title=title)
@@ -137,9 +140,9 @@ def restore_database(
 ) -> statements.Outcome:
     """Restore a database from the disk file *path*.
 
-    *recovery* False means NORECOVERY, *moves* maps logical name -> path, *file* is the number of the backup. *ending*
-    replaces *recovery* for other endings. Raise 3118, 3135, 3136, 3154, 3159, 3169, 3201, 3241, 3257, 4038, 5133 or
-    33111, each followed by 3013.
+    *recovery* False means NORECOVERY, *moves* maps logical name -> path, *file* is the number of the backup.
+    *ending* replaces *recovery* if other options are needed. Raise 3118, 3135, 3136, 3154, 3159, 3169, 3201,
+    3241, 3257, 4038, 5133 or 33111, each followed by 3013.
     """
     title = "RESTORE DATABASE"
     old_copy = _find_existing_copy(world, server, database)
@@ -179,10 +182,10 @@ def restore_database(
 def _check_existing_copy(
     world: World, existing_copy: DatabaseCopy, backup_set: BackupSet, title: str
 ) -> None:
-    """Refuse a restore without REPLACE over another database (3154) or over a log with an unsaved tail (3159)."""
+    """Reject a restore without REPLACE over another database (3154) or an unsaved tail of the log (3159)."""
     if existing_copy.family != backup_set.family:
         raise SqlError(3154, existing_copy.database, also=(3013,), title=title)
-    # Only BACKUP LOG WITH NORECOVERY leaves no tail: a checkpoint after it would write log.
+    # An online database always has an unsaved tail. Only BACKUP LOG WITH NORECOVERY saves the whole tail.
     if (
         existing_copy.db_state is DbState.ONLINE
         and existing_copy.full_backup
@@ -194,7 +197,7 @@ def _check_existing_copy(
 def _check_target_files(
     world: World, server: str, database: str, targets: Mapping[str, str], title: str
 ) -> None:
-    """Raise 1834 and 3156 for each target file that another database uses. *targets* maps names to paths."""
+    """Raise 1834 and 3156 for each target file that another database uses. *targets*: logical name -> path."""
     used = {
         volumes.get_path_of(other_copy, item).lower(): name
         for (server_name, name), other_copy in world.copies.items()
@@ -220,9 +223,9 @@ def _place_files(
     moves: Mapping[str, str],
     title: str,
 ) -> DatabaseCopy:
-    """Return the future copy with its files on drives that exist and have space. Raise 5133 or 3257.
+    """Return the future copy, with its files on drives that exist and have space. Raise 5133 or 3257.
 
-    A file keeps its logical name, and without MOVE its path. [DOC: RESTORE arguments]
+    Files keep their logical names and, without MOVE, their paths. [DOC: RESTORE arguments]
     """
     image = backup_set.image
     assert image is not None
@@ -306,7 +309,7 @@ def _check_space(
 
 
 def store_copy(world: World, new_copy: DatabaseCopy) -> None:
-    """Store a new database, or one that replaces another."""
+    """Store the copy of a new or restored database; it replaces an existing copy."""
     key = new_copy.key
     old_copy = world.copies.get(key)
     if old_copy is not None:
@@ -349,11 +352,11 @@ def restore_log(
     ending: RestoreState | None = None,
     file: int = 1,
 ) -> statements.Outcome:
-    """Restore log from the disk file *path*; it must continue the log of the copy.
+    """Restore log from the disk file *path*. The log must continue the log of the copy.
 
-    Raise 3117, 3118, 3135, 3154, 3201, 4305 (a gap before it), 4326 (nothing new in it), 4330 (another recovery
-    path) or 4335 (STOPAT is earlier than the restored log), each followed by 3013. *ending* replaces *recovery* for
-    other endings.
+    Raise 3117, 3118, 3135, 3154, 3201, 4305 (a gap before it), 4326 (nothing new in it), 4330 (another
+    recovery path) or 4335 (STOPAT is earlier than the restored log), each followed by 3013. *ending* replaces
+    *recovery* if other options are needed.
     """
     ending = replace(ending or RestoreState(recovery), position=file)
     title = "RESTORE LOG"
@@ -388,10 +391,9 @@ def restore_log(
 
 
 def _find_stop_kb(world: World, backup_set: BackupSet, stop_tick: Tick) -> float:
-    """Return the log position that a backup reaches at *stop_tick*, in KB.
+    """Return the log position in a backup that corresponds to *stop_tick*, in KB.
 
-    The log between two commits of windows is assumed to grow evenly; each commit of a window has its own
-    time.
+    Each commit of a T-SQL window has its own time. Between two of them, the log is assumed to grow evenly.
     """
     covered_ticks = max(1, backup_set.started_tick - backup_set.from_tick)
     share = min(1.0, (stop_tick - backup_set.from_tick) / covered_ticks)
@@ -408,7 +410,10 @@ def _find_stop_kb(world: World, backup_set: BackupSet, stop_tick: Tick) -> float
 def _check_restoring(
     world: World, server: str, database: str, existing_copy: DatabaseCopy | None, title: str
 ) -> DatabaseCopy:
-    """Return the copy to which log is restored. It must exist, be RESTORING, and have no running RESTORE."""
+    """Return the copy to which log is restored.
+
+    Raise 3118 if it does not exist, 3117 if it is not RESTORING or busy.
+    """
     if existing_copy is None:
         raise SqlError(3118, database, also=(3013,), title=title)
     if existing_copy.db_state is not DbState.RESTORING or existing_copy.restoring:
@@ -506,7 +511,7 @@ NOT_REACHED: Final = (
 
 
 KINDS: Final = {DATABASE: "D", DIFFERENTIAL: "I", LOG: "L"}
-"""restore_type of msdb.dbo.restorehistory. Documented."""
+"""Kind of backup -> restore_type in msdb.dbo.restorehistory. Documented."""
 
 
 def _record_history(
@@ -525,7 +530,7 @@ def _record_history(
 
 
 def _merge_file_entries(copy: DatabaseCopy, backup_set: BackupSet) -> tuple[DbFile, ...]:
-    """Return the additional files of the backup, with the copy's own entry for each file that it already has."""
+    """Return the additional files after a log restore: the copy's own entries, and new files from the backup."""
     own_files = {file.name: file for file in copy.extra_files}
     return tuple(own_files.get(file.name, file) for file in backup_set.extra_files)
 

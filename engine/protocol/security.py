@@ -1,7 +1,7 @@
 """Authentication between two instances: endpoints, encryption, certificates and the permission to connect.
 
-The caller opens a connection and the acceptor judges it. Either side of a session may call, so one working direction
-keeps a session alive; the setup of a session needs both.
+The caller opens a connection and the acceptor checks it. Either side of a session may call, so one working
+direction keeps a session alive. The setup of a session needs both directions.
 """
 
 import re
@@ -22,28 +22,28 @@ ENCRYPTION_FITS: Final = {
     ("SUPPORTED", "REQUIRED"): True,
     ("REQUIRED", "REQUIRED"): True,
 }
-"""Pairs of encryption settings, in either order, and whether they allow a connection.
+"""(encryption settings of both endpoints, in either order) -> whether they allow a connection.
 
 Documented [WP; DOC: CREATE ENDPOINT].
 """
 
 TRANSPORT: Final = "Database Mirroring"
-"""Name of an endpoint's transport in messages (%S_MSG)."""
+"""Name of the mirroring endpoint's transport in messages (%S_MSG)."""
 
 FIRST_USER_ID: Final = 5
-"""principal_id of the first user that is created in a database; dbo, guest, INFORMATION_SCHEMA and sys are 1 to 4.
+"""principal_id of the first created user in a database; dbo, guest, INFORMATION_SCHEMA and sys have 1 to 4.
 
 Documented.
 """
 
 LOCAL_ACCOUNTS: Final = ("localsystem", "local system", "nt authority\\system", "nt authority\\local service")
-"""Service accounts without an identity on the network: they need certificates.
+"""Service accounts without an identity on the network. They need certificates.
 
 Documented [DOC: set up login accounts].
 """
 
 MACHINE_ACCOUNTS: Final = ("nt authority\\network service", "network service", "nt service\\")
-r"""First words of service accounts that use the account of their computer, DOMAIN\HOST$.
+r"""First words of service accounts that appear on the network as the computer's account, DOMAIN\HOST$.
 
 Documented [DOC: set up login accounts].
 """
@@ -66,20 +66,20 @@ BAD_PEER_CERTIFICATE: Final = (
 BAD_OWN_CERTIFICATE: Final = (
     "Connection handshake failed. The certificate used by this endpoint was not found: {}. State 85."
 )
-"""Text of a failed handshake. States 22 and 84 were seen in logs; 21, 67, 85 and 89 are from memory."""
+"""Texts of failed handshakes. States 22 and 84 were seen in logs; 21, 67, 85 and 89 are from memory."""
 
 
 class Refusal(Struct, frozen=True):
-    """Reason why a connection fails. *user* is the user that the refusing side recognized, if any."""
+    """Reason for a failed connection. *user* is the user that the refusing side recognized; empty if none."""
 
     reason: str
     user: str = ""
     heard: bool = True
-    """False if no server answered, so no log has an entry."""
+    """False if no server answered. Then no ERRORLOG has an entry."""
     by_caller: bool = False
-    """True if the caller ended the attempt; then the caller's ERRORLOG has the lines."""
+    """True if the caller ended the attempt. Then the caller's ERRORLOG has the lines."""
     first: tuple[int, int] | None = None
-    """Number and argument of a preceding message."""
+    """(number, argument) of a message that precedes the refusal in the ERRORLOG."""
 
 
 # --- listening -------------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ LOOPBACK: Final = "127.0.0.1"
 
 
 def is_listening(server: Instance) -> bool:
-    """Return whether the instance has a started endpoint with an address of its own, and TCP/IP enabled."""
+    """Return whether TCP/IP is enabled and the instance has a started endpoint with a local address."""
     end = server.endpoint
     if end is None or end.state is not EndpointState.STARTED or not server.tcp_listening:
         return False
@@ -97,12 +97,12 @@ def is_listening(server: Instance) -> bool:
 
 
 def get_own_ip(server: Instance) -> str:
-    """Return the address of a server in its network."""
+    """Return the IP address of a server in its network."""
     return f"10.0.0.{server.host + 11}"
 
 
 def has_open_port(world: World, a: str, b: str) -> bool:
-    """Return whether both instances listen and at least one can reach the other's port through the firewalls."""
+    """Return whether both instances listen and at least one can reach the other's port through firewalls."""
     instance, acceptor_instance = world.instances[a], world.instances[b]
     if not (is_listening(instance) and is_listening(acceptor_instance)):
         return False
@@ -116,7 +116,7 @@ def has_reachable_port(world: World, server: str) -> bool:
 
 
 def _is_port_open(world: World, server: Instance) -> bool:
-    """Return whether other computers can reach the endpoint's port: no loopback address, and no blocked port."""
+    """Return whether no loopback address and no firewall blocks the endpoint's port for other computers."""
     end = server.endpoint
     if end is None or end.ip == LOOPBACK:
         return False
@@ -124,7 +124,7 @@ def _is_port_open(world: World, server: Instance) -> bool:
 
 
 def has_endpoint_role(server: Instance, witness: bool) -> bool:
-    """Return whether the endpoint's role allows the instance to be a witness (or a partner)."""
+    """Return whether the endpoint's role permits a witness (or, with *witness* False, a partner)."""
     return server.endpoint is not None and server.endpoint.role in (
         "ALL",
         "WITNESS" if witness else "PARTNER",
@@ -135,7 +135,7 @@ def has_endpoint_role(server: Instance, witness: bool) -> bool:
 
 
 def check_handshake(world: World, caller: str, acceptor: str) -> Refusal | None:
-    """Return None if *caller* gets its mirroring connection to *acceptor*, otherwise the reason."""
+    """Return the reason why *acceptor* refuses a mirroring connection of *caller*, or None if it accepts."""
     a, b = world.instances[caller], world.instances[acceptor]
     if not (is_listening(a) and has_reachable_port(world, acceptor)):
         return Refusal("The endpoint is not reachable.", heard=False)
@@ -155,7 +155,7 @@ def check_handshake(world: World, caller: str, acceptor: str) -> Refusal | None:
 
 
 def _find_shown_account(world: World, a: Instance, b: Instance, methods: list[str]) -> str:
-    """Return the Windows account under which *b* sees the caller *a*; empty if it does not recognize one."""
+    """Return the Windows account of the caller *a* that *b* recognizes; empty if it recognizes none."""
     identity = find_network_identity(world, a) or ""
     is_known = identity.partition("\\")[0].lower() == world.computers[b.computer].domain.lower()
     return identity if methods[0] == "WINDOWS" and is_known else ""
@@ -172,13 +172,16 @@ def is_encryption_compatible(a: Endpoint, b: Endpoint) -> bool:
 
 
 def is_encrypted(world: World, a: str, b: str) -> bool:
-    """Return whether a connection between the two is encrypted."""
+    """Return whether a connection between the two servers is encrypted."""
     ends = world.instances[a].endpoint, world.instances[b].endpoint
     return all(end is not None and end.encryption != "DISABLED" for end in ends)
 
 
 def _list_methods(end: Endpoint) -> list[tuple[str, str]]:
-    """Return ("WINDOWS", protocol) and ("CERTIFICATE", "") in the order in which the endpoint tries them."""
+    """Return the authentication methods of the endpoint, in the order in which it tries them.
+
+    They are ("WINDOWS", protocol) and ("CERTIFICATE", "").
+    """
     words = end.authentication.upper().split()
     methods: list[tuple[str, str]] = []
     for word in words:
@@ -202,7 +205,7 @@ def _list_common_methods(a: Endpoint, b: Endpoint) -> list[str]:
 
 
 def find_network_identity(world: World, server: Instance) -> str | None:
-    """Return the account under which the instance appears to others; None without an identity on the network."""
+    """Return the Windows account under which the instance appears on the network; None if it has none."""
     account = server.service_account
     low = account.lower()
     domain, _, _ = account.partition("\\")
@@ -219,7 +222,7 @@ def find_network_identity(world: World, server: Instance) -> str | None:
 def _check_windows_account(world: World, a: Instance, b: Instance) -> Refusal | None:
     identity = find_network_identity(world, a)
     if identity is None or identity.partition("\\")[0].lower() != world.computers[b.computer].domain.lower():
-        return Refusal(NO_LOGON)  # domains have no trust relationships here
+        return Refusal(NO_LOGON)  # the simulated domains have no trust relationships
     if identity.lower() == b.service_account.lower():
         return None
     login = b.find_login(identity)
@@ -229,7 +232,7 @@ def _check_windows_account(world: World, a: Instance, b: Instance) -> Refusal | 
 
 
 def can_connect(server: Instance, login: Login) -> bool:
-    """Return whether the login owns the mirroring endpoint or has CONNECT, by itself or through public."""
+    """Return whether the login owns the mirroring endpoint or has CONNECT, directly or through public."""
     end = server.endpoint
     if end is None or login.disabled:
         return False
@@ -241,7 +244,10 @@ def can_connect(server: Instance, login: Login) -> bool:
 
 
 def _check_certificates(world: World, a: Instance, b: Instance) -> Refusal | None:
-    """Check the certificates of both sides. Each must hold a copy of the other's, owned by a login that may connect."""
+    """Check the certificates of both sides; return the reason for a refusal, or None.
+
+    Each side must have a copy of the other's certificate. Its owner must be a login that may connect.
+    """
     own_certificate, theirs = find_endpoint_certificate(a), find_endpoint_certificate(b)
     if own_certificate is None:
         return Refusal(BAD_OWN_CERTIFICATE.format("Certificate not found"), by_caller=True)
@@ -261,25 +267,25 @@ def _check_certificates(world: World, a: Instance, b: Instance) -> Refusal | Non
 
 
 def find_endpoint_certificate(server: Instance) -> Certificate | None:
-    """Return the certificate with which the endpoint authenticates."""
+    """Return the certificate that the endpoint uses for authentication."""
     name = server.endpoint.certificate if server.endpoint is not None else None
     return find_certificate(server, name) if name is not None else None
 
 
 def find_certificate(server: Instance, name: str) -> Certificate | None:
-    """Return the certificate of that name in master, without regard to case."""
+    """Return the certificate named *name* in master, or None. Case does not matter."""
     return next((c for c in server.certificates if c.name.lower() == name.lower()), None)
 
 
 def _find_validity_error(world: World, certificate: Certificate) -> int | None:
-    """Return 28024 if not yet valid, 28025 if expired, None if valid."""
+    """Return 28024 if the certificate is not yet valid, 28025 if it has expired, None if it is valid."""
     if world.tick < certificate.valid_from_tick:
         return 28024
     return 28025 if world.tick >= certificate.expires_tick else None
 
 
 def _check_peer_certificate(server: Instance, certificate: Certificate) -> Refusal | None:
-    """Return the server's objection to the certificate of the other end."""
+    """Return the reason why *server* rejects the certificate of the other end, or None."""
     held_certificate = next((c for c in server.certificates if c.thumbprint == certificate.thumbprint), None)
     if held_certificate is None:
         return Refusal(BAD_PEER_CERTIFICATE.format("Certificate not found"))
@@ -296,13 +302,13 @@ def _check_peer_certificate(server: Instance, certificate: Certificate) -> Refus
 
 
 def get_user_id(server: Instance, name: str) -> int:
-    """Return principal_id of a user of master. Created users count from FIRST_USER_ID; dbo is 1."""
+    """Return the principal_id of a user of master. Created users are numbered from FIRST_USER_ID; dbo is 1."""
     user_names = [user.name for user in server.users]
     return FIRST_USER_ID + user_names.index(name) if name in user_names else 1
 
 
 def find_login_of_user(server: Instance, user: User) -> Login | None:
-    """Return the login with the SID of the database user."""
+    """Return the login with the SID of the database user, or None."""
     return next((login for login in server.logins if login.sid == user.sid), None)
 
 
@@ -310,14 +316,14 @@ def find_login_of_user(server: Instance, user: User) -> Login | None:
 
 
 def get_client_ip(world: World, server: str) -> str:
-    """Return the address of a server as ERRORLOG lines show it."""
+    """Return the IP address of a server, as ERRORLOG lines show it."""
     return get_own_ip(world.instances[server])
 
 
 def log_refusal(
     world: World, caller: str, acceptor: str, refusal: Refusal, *, explicit: bool = False
 ) -> None:
-    """Log a refused connection, once until the reason changes or a connection succeeds.
+    """Log a refused connection. The same reason is logged only once until a connection succeeds.
 
     An *explicit* call (SET PARTNER, SET WITNESS) is always logged.
     """
@@ -345,7 +351,7 @@ def log_refusal(
 
 
 def forget_refusals(world: World, a: str, b: str) -> None:
-    """Forget logged refusals of two connected instances, so that the next refusal is logged again."""
+    """Forget the logged refusals of two connected instances, so that the next refusal is logged."""
     for server, peer in ((a, b), (b, a)):
         if any(name == peer for name, _ in world.instances[server].refused):
             entries = tuple(entry for entry in world.instances[server].refused if entry[0] != peer)
@@ -353,7 +359,7 @@ def forget_refusals(world: World, a: str, b: str) -> None:
 
 
 # --- network addresses of mirroring endpoints (`TCP://host:port`) -----------------------------------------
-# An address leads to a server, which may or may not listen.
+# An address may name a server that does not listen.
 
 ADDRESS: Final = re.compile(r"tcp://(?P<host>[^:/\s]+|\[[0-9a-f:]+\]):(?P<port>\d{1,5})/?$", re.IGNORECASE)
 NUMERIC: Final = re.compile(r"\d{1,3}(\.\d{1,3}){3}$")
@@ -363,7 +369,7 @@ NOBODY_LISTENS: Final = (
     "refused it.)'."
 )
 NO_SUCH_HOST: Final = "DNS lookup failed with error: '11001(No such host is known.)'."
-"""Text of error 2 in message 1474. The first was seen in logs, the second is from memory."""
+"""Texts of Windows error 2 in message 1474. NOBODY_LISTENS was seen in logs, NO_SUCH_HOST is from memory."""
 
 
 def _match_address(address: str) -> re.Match[str]:
@@ -374,7 +380,10 @@ def _match_address(address: str) -> re.Match[str]:
 
 
 def find_host(world: World, address: str) -> str | None:
-    """Return the server that *address* names by short name, full name or number. Raise 1449 for an invalid address."""
+    """Return the server that *address* names by its short name, full name or IP address, or None.
+
+    Raise 1449 for an invalid address.
+    """
     name = _match_address(address)["host"].lower()
     for server, instance in world.instances.items():
         if name == server.lower() or name == get_own_ip(instance) or name.startswith(f"{server.lower()}."):
@@ -383,10 +392,10 @@ def find_host(world: World, address: str) -> str | None:
 
 
 def is_address_of(world: World, address: str | None, server: str) -> bool:
-    """Return whether a call to *address* reaches the mirroring endpoint of *server*.
+    """Return whether a connection to *address* reaches the mirroring endpoint of *server*.
 
-    *address* is None if none was set. A call by IP address reaches only an endpoint that listens on exactly that
-    address (LISTENER_IP) [DOC: server network address].
+    None means that no address was set; the result is then True. An IP address reaches only an endpoint that
+    listens on exactly that address (LISTENER_IP) [DOC: server network address].
     """
     if address is None:
         return True
@@ -398,7 +407,10 @@ def is_address_of(world: World, address: str | None, server: str) -> bool:
 
 
 def log_dead_address(world: World, caller: str, address: str, *, explicit: bool = False) -> None:
-    """Log 1474 at a caller whose address leads nowhere, once until its endpoint changes."""
+    """Log 1474 at a caller that cannot connect to *address*, only once until its endpoint changes.
+
+    An *explicit* call is always logged.
+    """
     server = world.instances[caller]
     if (address, NOBODY_LISTENS) in server.refused and not explicit:
         return

@@ -1,4 +1,4 @@
-"""Power, operating system and SQL Server service: the loss and the start of an instance."""
+"""Power, operating system and SQL Server service: the stop and start of an instance."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ from engine.model import DbState, Service, World, to_ticks
 from engine.protocol import disks, errorlog, groups, network, startup, streams
 
 STARTING: Final = build_message("SQL Server is starting")
-"""Text of the event with which the start of a service begins."""
+"""Text of the event that reports the start of a service."""
 
 
 def _emit_announcement(world: World, server: str, text: str) -> None:
@@ -18,11 +18,14 @@ def _emit_announcement(world: World, server: str, text: str) -> None:
 
 
 POWER_CHECK_INTERVAL_S: Final = 1.0
-"""Interval at which a person checks whether a computer is off, to power it on again. Assumed."""
+"""Interval at which a person checks whether a computer is off, in order to power it on again. Assumed."""
 
 
 def power_off(world: World, name: str) -> None:
-    """Cut the power of a computer, named by itself or by an instance on it: no log lines, no messages to others."""
+    """Cut the power of a computer. It writes no log lines and sends no messages to others.
+
+    *name* is the computer or an instance on it.
+    """
     world.cancel_calls("computer.on", world.get_computer(name).name)
     _end_power(world, name, build_message("power off"))
 
@@ -33,7 +36,7 @@ def _delay_power_on(world: World, computer: str) -> None:
 
 
 def _lose_power(world: World, computer: str) -> None:
-    """Switch a computer off. If somebody waits to switch it on, delay that by one interval."""
+    """Switch a computer off. If someone waits to switch it on, delay that by one interval."""
     world.update_computer(computer, powered=False, shutting_down=False)
     if any(name == "computer.on" and args == (computer,) for _, _, name, args in world.timers):
         _delay_power_on(world, computer)
@@ -53,7 +56,7 @@ def _end_power(world: World, name: str, text: str) -> None:
 
 
 def power_on(world: World, name: str) -> None:
-    """Boot the computer, after a shutdown that is in progress; its instances start with it."""
+    """Boot the computer, if necessary after a shutdown in progress. Its instances start with it."""
     computer = world.get_computer(name)
     local = [
         server for server in world.list_instances_on(computer.name) if not world.instances[server].clustered
@@ -71,11 +74,13 @@ def power_on(world: World, name: str) -> None:
 
 
 def shut_down(world: World, name: str) -> None:
-    """Shut down the operating system of a computer: its services stop, then it is off."""
+    """Shut down the operating system of a computer. Its services stop, and then it is powered off."""
     computer = world.get_computer(name).name
     running = [server for server in world.list_instances_on(computer) if world.instances[server].running]
     clustered = [world.instances[server].clustered for server in running]
-    if any(clustered) or not running:  # the cluster service leaves, and takes the instances offline
+    if (
+        any(clustered) or not running
+    ):  # the cluster service leaves the cluster and takes its instances offline
         world.update_computer(computer, shutting_down=True)
         world.call_after(SHUTDOWN_AFTER_SERVICE_S, "computer.off", computer)
     for server in running:
@@ -93,7 +98,7 @@ def _end_without_checkpoint(world: World, server: str) -> None:
 
 
 def kill_process(world: World, server: str) -> None:
-    """End the process of an instance at once, without messages."""
+    """End the process of an instance immediately, without messages."""
     _end_without_checkpoint(world, server)
     _emit_announcement(world, server, build_message("SQL Server has stopped"))
     _drop_process(world, server)
@@ -106,9 +111,9 @@ def begin_stop(
     next_action: str = "",
     lines: tuple[tuple[int, tuple[str, ...]], ...] = (),
 ) -> None:
-    """Begin to stop the service: its databases close, and the process ends when their pages are written.
+    """Begin to stop the service. Its databases close, and the process ends after their pages are written.
 
-    *next_action* is "restart", "power-off" or empty. *lines* go into the ERRORLOG first.
+    *next_action* is "restart", "power-off" or empty. *lines* are written into the ERRORLOG first.
     """
     if world.instances[server].service is not Service.RUNNING:
         return
@@ -132,7 +137,7 @@ def begin_stop(
 
 
 def complete_stop(world: World, server: str, started_tick: int, next_action: str) -> None:
-    """Handle the end of the process (timer handler)."""
+    """End the process of a stopping service and run *next_action* (timer handler)."""
     state = world.instances[server]
     if state.service is not Service.STOPPING or state.started_tick != started_tick:
         return
@@ -146,7 +151,7 @@ def complete_stop(world: World, server: str, started_tick: int, next_action: str
 
 
 def on_shutdown_done(world: World, server: str, started_tick: int) -> None:
-    """Power off after the operating system has shut down (timer handler)."""
+    """Power off a computer whose operating system has shut down (timer handler)."""
     state = world.instances[server]
     if state.service is Service.STOPPED and state.started_tick == started_tick:
         _lose_power(world, state.computer)
@@ -167,7 +172,7 @@ def is_boot_pending(world: World, server: str) -> bool:
 
 
 def start_service(world: World, server: str, started_tick: int | None = None) -> None:
-    """Start the service. The timer at the end of booting passes *started_tick*."""
+    """Start the service. At the end of booting, the timer passes *started_tick*."""
     state, computer = world.instances[server], world.get_computer_of(server)
     if state.service is Service.STOPPING and not computer.shutting_down:
         world.update_instance(server, start_wanted=True)
@@ -181,7 +186,7 @@ def start_service(world: World, server: str, started_tick: int | None = None) ->
 
 
 def on_service_started(world: World, server: str) -> None:
-    """Handle the start of the instance (timer handler): its endpoint listens and its databases recover."""
+    """Complete the start of an instance: its endpoint listens and its databases recover (timer handler)."""
     state = world.instances[server]
     if state.service is not Service.STARTING or not world.get_computer_of(server).powered:
         return
@@ -199,7 +204,7 @@ def on_service_started(world: World, server: str) -> None:
     for key, copy in sorted(world.copies.items()):
         if key[0] != server:
             continue
-        if copy.group_kind != "availability":  # 35262 is reported instead: the AG starts the database
+        if copy.group_kind != "availability":  # message 35262 is written instead: the AG starts the database
             errorlog.write_message(world, server, 17137, copy.database)
         else:
             groups.get_policy(copy).log_startup_state(world, key)
@@ -222,7 +227,7 @@ def on_service_started(world: World, server: str) -> None:
 
 
 def freeze_instance(world: World, server: str) -> None:
-    """Freeze the instance: its process and connections exist, but it answers nothing."""
+    """Let the instance hang: its process and connections exist, but it does not respond."""
     if world.instances[server].running:
         world.update_instance(server, hung=True)
         _emit_announcement(world, server, build_message("does not respond"))
@@ -230,7 +235,7 @@ def freeze_instance(world: World, server: str) -> None:
 
 
 def unfreeze_instance(world: World, server: str) -> None:
-    """Continue a frozen instance, which then detects what it has missed."""
+    """End the hang of an instance. It then detects the losses that it has missed."""
     if world.instances[server].hung:
         world.update_instance(server, hung=False)
         _emit_announcement(world, server, build_message("responds again"))
@@ -238,7 +243,7 @@ def unfreeze_instance(world: World, server: str) -> None:
 
 
 def set_cables(world: World, server: str, plugged: bool) -> None:
-    """Pull or plug all network cables of a server."""
+    """Plug in or unplug all network cables of a server."""
     world.update_computer(world.get_computer(server).name, nic_up=plugged)
     _emit_announcement(
         world,
@@ -249,7 +254,7 @@ def set_cables(world: World, server: str, plugged: bool) -> None:
 
 
 def _drop_process(world: World, server: str) -> None:
-    """Remove the process with its connections, unwritten data and knowledge of other servers."""
+    """Remove the process with its connections, unwritten log and knowledge of other servers."""
     network.drop_server(world, server)
     for key, copy in list(world.copies.items()):
         if key[0] != server:
@@ -272,12 +277,12 @@ def _drop_process(world: World, server: str) -> None:
 
 
 def on_recovered(world: World, server: str, database: str, started_tick: int) -> None:
-    """Finish the recovery of a database of an instance that started at *started_tick* (timer handler)."""
+    """Finish the recovery of a database after the instance start at *started_tick* (timer handler)."""
     key = (server, database)
     copy, state = world.copies.get(key), world.instances[server]
     if copy is None or not copy.recovering or state.started_tick != started_tick or not state.running:
         return
-    if state.hung:  # it continues where it was frozen
+    if state.hung:  # the recovery continues after the hang
         world.call_after(RECOVERY_AT_START_S, "database.recovered", server, database, started_tick)
         return
     if groups.get_policy(copy).on_recovered(world, key):

@@ -1,16 +1,16 @@
-"""Copies that clients can use: the conditions of the instance, the files and the role of a copy."""
+"""Conditions under which clients can use a copy: its instance, its files and its role."""
 
 from engine.model import DatabaseCopy, DbState, Key, World
 from engine.protocol import groups
 
 
 def is_serving(world: World, key: Key) -> bool:
-    """Return whether clients that reach this copy can work in it."""
+    """Return whether clients that reach this copy can read and write."""
     return is_copy_serving(world, world.copies[key])
 
 
 def is_copy_serving(world: World, copy: DatabaseCopy) -> bool:
-    """Return `is_serving` for a copy object."""
+    """Return whether clients that reach *copy* can read and write, like `is_serving`."""
     return (
         _admits_clients(world, copy)
         and not copy.log_full
@@ -20,7 +20,7 @@ def is_copy_serving(world: World, copy: DatabaseCopy) -> bool:
 
 
 def is_accessible(world: World, key: Key) -> bool:
-    """Return whether this copy accepts clients. While its log is full they can only read."""
+    """Return whether this copy accepts clients. If its log is full, clients can only read."""
     return _admits_clients(world, world.copies[key])
 
 
@@ -45,6 +45,6 @@ def can_read(world: World, key: Key) -> bool:
 
 
 def find_serving_key(world: World, database: str) -> Key | None:
-    """Return the key of the first copy of *database* in which clients can work."""
+    """Return the key of the first copy of *database* in which clients can read and write, or None."""
     keys = ((copy.server, database) for copy in world.list_copies_of(database))
     return next((key for key in keys if is_serving(world, key)), None)

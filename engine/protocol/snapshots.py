@@ -1,6 +1,6 @@
-"""Database snapshots: read-only views of a database at one time, for reports on a mirror.
+"""Database snapshots: read-only views of a database at one time, for reports on a mirror. Facts 1.5.
 
-Facts 1.5 [DOC: database snapshots].
+[DOC: database snapshots]
 
 The cost of a snapshot for its source (copy-on-write, growth of its sparse files) is not simulated.
 """
@@ -19,20 +19,20 @@ def list_snapshots(world: World, server: str, database: str) -> list[Snapshot]:
 
 
 def find_next_database_id(world: World, server: str) -> int:
-    """Return the id of the server's next database."""
+    """Return the database ID for the server's next database."""
     copies = [copy.database_id for (server_name, _), copy in world.copies.items() if server_name == server]
     return max([4, *copies, *(snapshot.database_id for snapshot in world.instances[server].snapshots)]) + 1
 
 
 def check_source_files(world: World, server: str, snapshot: Snapshot) -> None:
-    """Raise the error of USE if files of the snapshot's source are missing."""
+    """Raise 945, as USE does, if files of the snapshot's source are missing."""
     source = world.copies.get((server, snapshot.source))
     if source is None or source.disk_failed:
         raise SqlError(945, snapshot.name)
 
 
 def drop_snapshot(world: World, server: str, snapshot: Snapshot) -> list[Message]:
-    """Drop a snapshot; its source stays."""
+    """Drop a snapshot; its source remains."""
     state = world.instances[server]
     world.update_instance(
         server,
@@ -44,6 +44,6 @@ def drop_snapshot(world: World, server: str, snapshot: Snapshot) -> list[Message
 
 
 def reject_snapshot_change(world: World, server: str, database: str) -> None:
-    """Raise 5093 if the name is that of a snapshot, which ALTER DATABASE cannot change."""
+    """Raise 5093 if *database* is a snapshot, which ALTER DATABASE cannot change."""
     if world.instances[server].find_snapshot(database) is not None:
         raise SqlError(5093, also=(5069,))

@@ -1,7 +1,8 @@
-"""Lines that a server writes into its ERRORLOG at its start, in order, and at the start of a new log.
+"""ERRORLOG lines that a server writes, in order, when it starts and when it begins a new ERRORLOG.
 
-Order and texts [published ERRORLOGs of 2005 to 2017]. The threads of a real start overlap, so adjacent lines may
-swap there. Lines about memory, locks, MS DTC, audits and service names in the directory are left out.
+Order and texts are from published ERRORLOGs of 2005 to 2017. The threads of a real start overlap, so adjacent
+lines may be swapped there. Lines about memory, locks, MS DTC, audits and service names in the directory are
+left out.
 """
 
 from collections.abc import Iterator
@@ -25,11 +26,11 @@ def get_instance_folder(version: int) -> str:
 
 
 Line = tuple[int | str, tuple[object, ...]]
-"""(number, arguments), or (text, ()) for a line of unknown number."""
+"""(number, arguments) of a message, or (text, ()) for a line whose number is unknown."""
 
 
 def format_product(server: Instance) -> str:
-    """Return name and build as in @@VERSION and the first line of an ERRORLOG."""
+    """Return product name and build as in @@VERSION and in the first line of an ERRORLOG."""
     number, _, name = PRODUCT[server.version]
     return f"{name} - {number} (X64) "
 
@@ -42,7 +43,7 @@ PROCESSORS: Final = (
     "total logical processors; using {cores} logical processors based on SQL Server licensing. This is an "
     "informational message; no user action is required."
 )
-"""ERRORLOG lines since 2012 without a published number."""
+"""ERRORLOG lines since 2012 whose numbers are not published."""
 
 
 def get_log_path(server: Instance) -> str:
@@ -64,7 +65,7 @@ def _list_header_lines(server: Instance) -> Iterator[Line]:
 
 
 def _list_engine_lines(server: Instance, cores: int) -> Iterator[Line]:
-    """Yield the lines from the count of processors to the readiness for clients."""
+    """Yield the lines from the processor count to the line that the instance is ready for clients."""
     if server.version >= 2012:
         yield PROCESSORS.format(cores=cores), ()
     yield 17162, ()
@@ -93,7 +94,7 @@ def _list_engine_lines(server: Instance, cores: int) -> Iterator[Line]:
 
 
 def _list_transport_lines(server: Instance) -> Iterator[Line]:
-    """Yield the lines after the user databases: tempdb, Service Broker and the mirroring endpoint."""
+    """Yield the lines after the start of the user databases: tempdb, Service Broker, mirroring endpoint."""
     yield 17136, ()
     yield 17137, ("tempdb",)
     yield 9666, ("Service Broker",)
@@ -118,19 +119,19 @@ def _write_lines(world: World, server: str, lines: Iterator[Line]) -> None:
 
 
 def write_first_lines(world: World, server: str) -> None:
-    """Write the lines from the start until the instance is ready for clients. The user databases follow."""
+    """Write the lines up to the point at which the instance is ready for clients."""
     state = world.instances[server]
     _write_lines(world, server, _list_header_lines(state))
     _write_lines(world, server, _list_engine_lines(state, world.get_computer_of(server).cores))
 
 
 def write_transport_lines(world: World, server: str) -> None:
-    """Write the lines after the start of tempdb, when the endpoints listen."""
+    """Write the lines after the start of tempdb: Service Broker and the mirroring endpoint."""
     _write_lines(world, server, _list_transport_lines(world.instances[server]))
 
 
 def write_last_lines(world: World, server: str, started_tick: int) -> None:
-    """Write the last lines when the databases of the start at that tick are recovered (timer handler)."""
+    """Write the last line of a start when all databases are recovered (timer handler)."""
     state = world.instances[server]
     if state.running and state.started_tick == started_tick and state.hung:
         world.call_after(RECOVERY_AT_START_S, "startup.complete", server, started_tick)
@@ -139,13 +140,13 @@ def write_last_lines(world: World, server: str, started_tick: int) -> None:
 
 
 def begin_new_log(world: World, server: str) -> None:
-    """Begin a new log (DBCC ERRORLOG, sp_cycle_errorlog)."""
+    """Begin a new ERRORLOG (DBCC ERRORLOG, sp_cycle_errorlog)."""
     _write_lines(world, server, _list_header_lines(world.instances[server]))
     errorlog.write_message(world, server, 17184)
 
 
 def log_clean_startups(world: World) -> None:
-    """Write the ERRORLOGs of servers that started before the run and have had no problem."""
+    """Write the ERRORLOGs of servers that started without problems before the run."""
     for name, server in sorted(world.instances.items()):
         if not server.running:
             continue

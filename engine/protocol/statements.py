@@ -1,7 +1,7 @@
-"""Statements about whole databases: name resolution, results, USE, RESTORE … WITH RECOVERY.
+"""Statements about whole databases: name resolution, results, USE, SHUTDOWN, RESTORE … WITH RECOVERY.
 
-Each function takes the server on which the statement runs and answers from that server's knowledge. It raises
-SqlError with SQL Server's number, or returns the messages of success (mostly none) or Pending.
+Each function receives the server on which the statement runs and answers from that server's knowledge. It
+raises SqlError with SQL Server's number, or returns a list of messages (mostly empty) or a PendingStatement.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ from engine.protocol import (
 
 
 class PendingStatement(Struct, frozen=True):
-    """Statement that takes until *tick*; COMPLETIONS[handler](world, server, *args) then gives its result."""
+    """Statement that runs until *tick*. Then COMPLETIONS[handler](world, server, *args) returns its result."""
 
     tick: int
     handler: str
@@ -39,28 +39,28 @@ class PendingStatement(Struct, frozen=True):
 Outcome = list[Message] | PendingStatement
 COMPLETIONS: Final[dict[str, Callable[..., Outcome]]] = {}
 ABANDONED: Final[dict[str, Callable[..., None]]] = {}
-"""Handlers for pending statements whose batch was canceled or whose connection broke."""
+"""Handlers that run if the batch of a pending statement is canceled or its connection breaks."""
 
 
 def abandon_statement(world: World, server: str, handler: str, args: tuple[object, ...]) -> None:
-    """Abandon a pending statement and undo its work as far as the product does."""
+    """Abandon a pending statement and undo its work as far as SQL Server does."""
     if handler in ABANDONED:
         ABANDONED[handler](world, server, *args)
 
 
 SILENCE_CHECK_S: Final = 0.1
-"""Interval in which a statement that needs an answer checks whether it has come. Ours."""
+"""Interval at which a waiting statement checks whether silent servers answer. Our choice."""
 
 Statement = Callable[..., Outcome]
 FindPeers = Callable[[World, DatabaseCopy], tuple[int, tuple[str, ...]]]
-"""Function that returns the session or group of a copy, and the servers that a statement about it tells."""
+"""Function that returns the session or group of a copy, and the servers that a statement must notify."""
 
 
 def wait_for_peers(name: str, find_peers: FindPeers) -> Callable[[Statement], Statement]:
-    """Build a decorator for a statement about a database that tells other servers of its session or group.
+    """Build a decorator for a statement that must notify other servers of the session or group of a database.
 
-    While one of them is connected but silent, the statement waits; after the loss it continues without that server.
-    Derived: a server that receives nothing does not change.
+    While one of these servers is connected but silent, the statement waits. After its loss, the statement
+    continues without it. Derived: a server that receives nothing does not change.
     """
     handler = f"exchange.{name}"
 
@@ -82,9 +82,9 @@ def wait_for_peers(name: str, find_peers: FindPeers) -> Callable[[Statement], St
 
 
 def require_copy(world: World, server: str, database: str) -> DatabaseCopy:
-    """Return the copy of *database* on *server*, without regard to case.
+    """Return the copy of *database* on *server*. Case does not matter.
 
-    Raise 5011 without one, 5093 for a snapshot.
+    Raise 5011 if it does not exist, 5093 for a snapshot.
     """
     snapshots.reject_snapshot_change(world, server, database)
     for (server_name, name), copy in world.copies.items():
@@ -102,7 +102,7 @@ SYSTEM_DATABASES: Final = ("master", "msdb", "model", "tempdb")
 def restore_without_backup(
     world: World, server: str, database: str, *, recovery: bool = True, standby: bool = False
 ) -> Outcome:
-    """Open a RESTORING copy outside any session, or start or end its standby mode (RESTORE without FROM).
+    """Open a RESTORING copy outside any session, or change its standby mode (RESTORE without FROM).
 
     [DOC: RESTORE DATABASE]
     """
@@ -120,7 +120,7 @@ def restore_without_backup(
 
 def _complete_recovery(world: World, server: str, database: str, recovery: bool, standby: bool) -> Outcome:
     copy = world.copies.get((server, database))
-    if copy is None:  # dropped meanwhile
+    if copy is None:  # the database was dropped during the recovery
         raise SqlError(3118, database, also=(3013,))
     if copy.group_kind or copy.db_state is not DbState.RESTORING:
         raise SqlError(3104, database, also=(3013,))
@@ -133,12 +133,12 @@ def _complete_recovery(world: World, server: str, database: str, recovery: bool,
 
 
 def build_information(number: int, *arguments: object) -> Message:
-    """Return message *number* as information."""
+    """Return message *number* as an informational message."""
     return Message(number, 0, 1, 0, fill_message(number, *arguments)[1])
 
 
 def open_restored(world: World, key: Key) -> None:
-    """Recover and open a restoring copy, whose log branches off here."""
+    """Recover and open a restoring copy. Its log starts a new branch here."""
     copy = world.copies[key]
     end = copy.end_of_log_kb
     _account_recovery_loss(world, copy)
@@ -162,7 +162,7 @@ COMPLETIONS["restore.recovered"] = _complete_recovery
 
 
 def _account_recovery_loss(world: World, copy: DatabaseCopy) -> None:
-    """Record as lost the commits that clients made on the other copy and that this copy lacks.
+    """Record as lost the commits in the other copies that this recovered copy lacks.
 
     Do nothing while another copy is accessible.
     """
@@ -203,7 +203,9 @@ def shut_down_instance(world: World, server: str, nowait: bool, login: str) -> O
 
 
 def use_database(world: World, server: str, database: str, read_intent: bool = False) -> Outcome:
-    """Switch to a database, or log in to it. Raise an error unless this server accepts clients in it.
+    """Check that a connection can use a database, at USE or login.
+
+    Raise an error if the server refuses clients there.
 
     *read_intent*: the connection has ApplicationIntent=ReadOnly.
     """

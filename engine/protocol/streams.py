@@ -1,4 +1,4 @@
-"""Mapping between the protocol and the flow model: which copy writes and receives which log, by index."""
+"""Mapping between copies of the protocol and the sources and streams of the flow model, by number."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine.protocol import groups, lineage, network, security, serving, volumes
 
 
 def add_source(world: World, key: Key, at_kb: float) -> int:
-    """Let the copy write its own log from now on, starting at *at_kb*. Return the source."""
+    """Let the copy write its own log from now on, starting at log position *at_kb*. Return the source number."""
     _start_new_branch(world, key, at_kb)
     source = world.flow.add_source(FlowSetups(world).get_source_setup(world.copies[key]))
     world.sources[source] = key
@@ -28,7 +28,7 @@ def add_source(world: World, key: Key, at_kb: float) -> int:
 
 
 def _start_new_branch(world: World, key: Key, at_kb: float) -> None:
-    """Start a new branch of the log at *at_kb* if the old branch has commits beyond that position."""
+    """Start a new branch of the log at *at_kb* if the old branch has later commits."""
     copy = world.copies[key]
     latest = world.commits.get((copy.family, copy.lineage[-1][0]))
     if latest is not None and latest.kb > at_kb:
@@ -36,7 +36,7 @@ def _start_new_branch(world: World, key: Key, at_kb: float) -> None:
 
 
 def remove_source(world: World, source: int) -> None:
-    """Stop the log of *source* and of all copies that receive it; store their positions."""
+    """Stop the log of *source* and of all copies that receive it. Store their log positions."""
     for stream in world.flow.list_streams_of(source):
         detach_receiver(world, stream)
         del world.streams[stream]
@@ -47,7 +47,7 @@ def remove_source(world: World, source: int) -> None:
 
 
 def stop_log(world: World, copy: DatabaseCopy) -> None:
-    """Stop the copy's log: it neither writes nor receives any."""
+    """Stop the log of the copy, so that it neither writes nor receives log."""
     if copy.source is not None:
         remove_source(world, copy.source)
     elif copy.stream is not None:
@@ -55,7 +55,7 @@ def stop_log(world: World, copy: DatabaseCopy) -> None:
 
 
 def _store_reached_position(world: World, source: int) -> None:
-    """Store the positions of the copy that wrote *source* in the copy, which then has no source."""
+    """Store the log positions of *source* in the copy that wrote it, and remove the source from the copy."""
     positions = world.flow.read_source_positions(source)
     world.update_copy(
         world.sources[source],
@@ -67,7 +67,7 @@ def _store_reached_position(world: World, source: int) -> None:
 
 
 def attach_receiver(world: World, source: int, receiver: Key) -> int:
-    """Send the log of *source* to the copy *receiver* from its current position. Return the stream."""
+    """Send the log of *source* to the copy *receiver*, from the end of its log. Return the stream number."""
     copy = world.copies[receiver]
     assert copy.source is None and copy.stream is None, f"{receiver} has a log already"
     free_streams = [stream for stream in world.flow.list_streams_of(source) if world.streams[stream] is None]
@@ -82,7 +82,7 @@ def attach_receiver(world: World, source: int, receiver: Key) -> int:
 
 
 def _add_stream(world: World, source: int) -> int:
-    """Add a stream without a receiver; its log waits to be sent."""
+    """Add a stream without a receiver, whose log stays in the send queue."""
     stream = world.flow.add_stream(
         source, FlowSetups(world).get_stream_setup(world.copies[world.sources[source]], None)
     )
@@ -97,7 +97,7 @@ def _add_stream(world: World, source: int) -> int:
 
 
 def detach_receiver(world: World, stream: int) -> None:
-    """Detach the receiver of *stream*, which keeps its hardened and redone log. The source continues without it."""
+    """Detach the receiver of *stream*. It keeps its hardened and redone log. The source continues without it."""
     receiver = world.streams[stream]
     if receiver is None:
         return
@@ -114,9 +114,9 @@ def detach_receiver(world: World, stream: int) -> None:
 
 
 def crash_writer(world: World, source: int) -> None:
-    """Stop the writer of *source*. Its unwritten log is lost here, though a stream may have it already.
+    """Stop the writer of *source*. Its unhardened log is lost here, but receivers may already have it.
 
-    Awaited log is sent while it is being written; no client has an answer for commits in such log.
+    Awaited log is sent while it is being written. No commit in such log has been acknowledged.
     """
     received_kb = [
         world.flow.read_stream_positions(stream).received_kb
@@ -130,7 +130,7 @@ def crash_writer(world: World, source: int) -> None:
 
 
 def restart_writer(world: World, source: int) -> None:
-    """Continue the writer of *source* with its written log; receivers discard what goes beyond it."""
+    """Restart the writer of *source* with its hardened log. Receivers discard later log."""
     flushed_kb = world.flow.read_source_positions(source).flushed_kb
     world.flow.set_positions(source, generated_kb=flushed_kb)
     owner = world.sources[source]
@@ -143,12 +143,12 @@ def restart_writer(world: World, source: int) -> None:
 
 
 def _list_received_streams(world: World, source: int) -> list[int]:
-    """Return the streams of *source* that a copy receives."""
+    """Return the streams of *source* that have a receiver."""
     return [stream for stream in world.flow.list_streams_of(source) if world.streams[stream] is not None]
 
 
 def resend_lost_log(world: World, stream: int) -> None:
-    """Send the log again that was in transit when the connection broke."""
+    """Resend the log that was in transit when the connection broke."""
     positions = world.flow.read_stream_positions(stream)
     end = min(
         positions.hardened_kb, world.flow.read_source_positions(world.flow.get_source_of(stream)).flushed_kb
@@ -159,9 +159,9 @@ def resend_lost_log(world: World, stream: int) -> None:
 
 
 def take_over(world: World, stream: int) -> None:
-    """Make the receiver of *stream* the writer of this log, which ends at its hardened position.
+    """Make the receiver of *stream* the writer of this log, which then ends at its hardened position.
 
-    An old writer that is still open (service was forced while it was alive) keeps its own log; otherwise its log
+    If the old writer is still open (service was forced while it ran), it keeps its own log; otherwise its log
     stops.
     """
     source, receiver = world.flow.get_source_of(stream), world.streams[stream]
@@ -191,7 +191,7 @@ def _set_all_positions(names: tuple[str, ...], kb: float) -> dict[str, float]:
 
 
 def get_end_of_log_kb(world: World, copy: DatabaseCopy) -> float:
-    """Return the end of the log that the copy has hardened."""
+    """Return the end of the hardened log of the copy, in KB."""
     if copy.source is not None:
         return world.flow.read_source_positions(copy.source).flushed_kb
     return (
@@ -202,14 +202,17 @@ def get_end_of_log_kb(world: World, copy: DatabaseCopy) -> float:
 
 
 def get_redone_kb(world: World, copy: DatabaseCopy) -> float:
-    """Return the position up to which the data of the copy contain its log: its end, or the redone part of a mirror."""
+    """Return the log position up to which the data of the copy are current.
+
+    For a receiver of log, this is its redone position.
+    """
     if copy.source is not None:
         return world.flow.read_source_positions(copy.source).generated_kb
     return copy.redone_kb if copy.stream is None else world.flow.read_stream_positions(copy.stream).redone_kb
 
 
 def get_committed_kb(world: World, copy: DatabaseCopy) -> float:
-    """Return the end of the last commit that was acknowledged to clients of this copy."""
+    """Return the log position of the last commit that was acknowledged to clients of this copy."""
     return (
         copy.committed_kb
         if copy.source is None
@@ -218,7 +221,7 @@ def get_committed_kb(world: World, copy: DatabaseCopy) -> float:
 
 
 def find_log_place(world: World, copy: DatabaseCopy) -> StreamNumbers | None:
-    """Return the log that *copy* writes with its first stream, or the stream that it receives; None without either."""
+    """Return (source, stream) of the log that *copy* writes or receives; None if there is none."""
     if copy.stream is not None:
         return world.flow.get_source_of(copy.stream), copy.stream
     if copy.source is None:
@@ -227,13 +230,13 @@ def find_log_place(world: World, copy: DatabaseCopy) -> StreamNumbers | None:
 
 
 def find_log_places(world: World) -> dict[Key, StreamNumbers]:
-    """Return `find_log_place` of every copy that has one."""
+    """Return key -> `find_log_place` for every copy that writes or receives log."""
     log_places = ((key, find_log_place(world, copy)) for key, copy in world.copies.items())
     return {key: log_place for key, log_place in log_places if log_place is not None}
 
 
 def read_counter(world: World, log_place: StreamNumbers, name: str) -> float:
-    """Return one of the flow's COUNTERS for a log and its stream; 0 for a missing one."""
+    """Return a counter of the flow model (one of COUNTERS) for a source and stream; 0 if it does not exist."""
     source, stream = log_place
     if name in SOURCE_COUNTERS:
         return world.flow.read_source_counters(source)[SOURCE_COUNTERS.index(name)] if source >= 0 else 0.0
@@ -246,7 +249,7 @@ def compute_workload(copy: DatabaseCopy) -> Workload:
 
 
 def is_under_load(copy: DatabaseCopy) -> bool:
-    """Return whether clients work in the database, which selects the column of the white paper's table 6."""
+    """Return whether clients work in the database. This selects the column of the white paper's table 6."""
     return compute_workload(copy).connections * copy.scale >= 1.0
 
 
@@ -302,14 +305,14 @@ WATCHED: Final = {
     (True, False): CrossingKind.OPERATION_DONE,
     (True, True): CrossingKind(0),
 }
-"""(log is full, no long operation runs in it) -> crossings that the flow model reports for a copy."""
+"""(log is full, no long operation runs) -> crossings at which the flow model stops for a source."""
 
 
 def _update_streams(world: World, source: int, copy: DatabaseCopy) -> tuple[int, ...]:
-    """Add or remove streams of *source* as its group requires, and return them.
+    """Add or remove streams of *source* as the copy's group requires. Return the stream numbers.
 
-    A log in a session always has a stream: its send queue is the log that waits there. A log in no session
-    has only the streams that a copy receives.
+    A log in a session always has a stream, whose send queue is the unsent log. A log in no session has only
+    streams with a receiver.
     """
     streams = world.flow.list_streams_of(source)
     if copy.group_kind:
@@ -322,12 +325,12 @@ def _update_streams(world: World, source: int, copy: DatabaseCopy) -> tuple[int,
 
 
 def find_log_reuse_kb(world: World, copy: DatabaseCopy, source: int) -> float:
-    """Return the position up to which the log file may be reused."""
+    """Return the log position before which the log may be reused, in KB."""
     return min(position for _, position in list_log_holds(world, copy, source))
 
 
 def list_log_holds(world: World, copy: DatabaseCopy, source: int) -> list[tuple[str, float]]:
-    """Return (log_reuse_wait_desc, position in KB) of each reason that prevents log reuse from that position on.
+    """Return (log_reuse_wait_desc, position in KB) of each reason that prevents log reuse after a position.
 
     Facts 6.5.
     """
@@ -341,9 +344,9 @@ def list_log_holds(world: World, copy: DatabaseCopy, source: int) -> list[tuple[
 def _list_holds(
     world: World, copy: DatabaseCopy, flushed_kb: float, carried_kb: list[float]
 ) -> list[tuple[str, float]]:
-    """Return `list_log_holds` for a log that is on disk up to *flushed_kb*.
+    """Return `list_log_holds` for a log that is hardened up to *flushed_kb*.
 
-    Its receivers have hardened it up to *carried_kb*.
+    *carried_kb*: hardened positions of its receivers.
     """
     holds = [("NOTHING", flushed_kb)]
     if copy.full_backup and copy.recovery_model is not RecoveryModel.SIMPLE:
@@ -361,7 +364,7 @@ def _list_holds(
 
 
 def warm_start(world: World) -> None:
-    """Set every log to the state that it has after a long run."""
+    """Set every log to its steady state, as after a long run."""
     update_flow(world)
     for source in sorted(world.sources):
         flow.warm_start(world.flow, source, world.chance.draw_uniform())
@@ -371,23 +374,24 @@ run = flow.run_flow
 """Advance the flow model; re-exported so that the simulator depends on one module only."""
 
 
-# --- input of the flow model for each log -----------------------------------------------------------------
-# Hardware, load, network, and the terms of its group.
+# --- setups of the flow model for each log: hardware, load, network, stream terms of its group -------------
 
 TRACE_FLAG_NO_COMPRESSION: Final = 1462
-"""Trace flag that turns off compression of the log stream, globally and at once. Documented [DOC: trace flags]."""
+"""Trace flag that turns off compression of the log stream, globally and immediately. Documented [DOC: trace
+flags].
+"""
 
 MBPS_PER_KB_PER_S: Final = 8.0 * 1024.0 / 1e6
 
 CACHED_SETUPS_MAX: Final = 4_096
-"""Number of cached setups.
+"""Maximum number of cached setups.
 
-Logs with equal setups share one object, so that a comparison by identity finds no change.
+Logs with equal setups share one object, so that a comparison by identity finds that nothing changed.
 """
 
 
 class FlowSetups:
-    """Setups of the logs of a world at one moment. A setup that many databases share is computed once."""
+    """Setups of the logs of a world at one time. A setup that many databases share is computed only once."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -412,7 +416,7 @@ class FlowSetups:
         )
 
     def get_stream_setup(self, lead: DatabaseCopy, receiver: Key | None) -> StreamSetup:
-        """Return the setup of the stream from *lead* to the copy *receiver*; None means no receiver yet."""
+        """Return the setup of the stream from *lead* to the copy *receiver*; None means no receiver."""
         if receiver is None:
             return _build_waiting_stream(*self._get_log_server(lead.server).site)
         follower = self.world.copies[receiver]
@@ -431,7 +435,7 @@ class FlowSetups:
         )
 
     def _has_clients(self, copy: DatabaseCopy) -> bool:
-        """Return whether an application is connected, or the scenario names no applications."""
+        """Return whether an application is connected, or the scenario has no applications for this database."""
         servers = [server for databases, server in self._users if copy.database in databases]
         return not servers or copy.server in servers
 
@@ -446,7 +450,7 @@ class FlowSetups:
 
 
 class _LogServer:
-    """Setup that all logs written on one server share."""
+    """Part of the setups that all logs of one server share."""
 
     def __init__(self, instance: Instance, computer: Computer) -> None:
         self.site = (computer.site, computer.cores, instance.max_worker_threads)
@@ -462,7 +466,7 @@ class _LogServer:
 
 
 class _StreamPath:
-    """Setup that all streams from one server to another share."""
+    """Part of the setups that all streams from one server to another share."""
 
     def __init__(self, world: World, a: str, b: str, from_server: _LogServer) -> None:
         instance, receiver_instance = world.instances[a], world.instances[b]
@@ -487,9 +491,9 @@ class _StreamPath:
 
 
 def _compute_bandwidth_left_mbps(world: World, a: str, b: str, bandwidth_mbps: float) -> float:
-    """Return the bandwidth that file copies leave on the link from *a* to *b*.
+    """Return the bandwidth on the link from *a* to *b* that file copies leave to log streams.
 
-    Streams share the link fairly, and mirroring is one of them.
+    The bandwidth is shared fairly: the log streams together count as one stream.
     """
     rates = [rate for x, y, rate in world.transfers.values() if (x, y) == (a, b)]
     if not rates:
@@ -501,7 +505,10 @@ def _compute_bandwidth_left_mbps(world: World, a: str, b: str, bandwidth_mbps: f
 
 @cache
 def _build_site(name: str, cores: int, worker_threads: int) -> ServerHardware:
-    """Return the hardware with the server's cores and workers (0: automatic), one object for equal values."""
+    """Return the hardware with these cores and workers (0: automatic).
+
+    Equal arguments return the same object.
+    """
     site = replace(SITES[name], cores=cores)
     return replace(site, worker_threads=worker_threads) if worker_threads else site
 

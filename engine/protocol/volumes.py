@@ -14,7 +14,7 @@ STANDARD_DRIVES: Final = "CDL"
 """Drives of every server (system, data, log), unlimited unless a Volume limits them. Assumed."""
 
 UNSIZED_DRIVE_KB: Final = 2.0 * 2**30
-"""Shown size of a drive without a size in the scenario; it never fills. Assumed."""
+"""Displayed size of a drive without a size in the scenario. Such a drive never fills. Assumed."""
 
 BACKUP_FOLDER: Final = "D:\\Backup"
 """Folder to which backup jobs write. Assumed."""
@@ -30,7 +30,7 @@ class FileChanges(TypedDict, total=False):
 
 
 def has_drive(computer: Computer, letter: str) -> bool:
-    """Return whether the server has that drive and has not lost it."""
+    """Return whether the server has that drive and it has not failed."""
     if letter.upper() in computer.failed_drives:
         return False
     return letter.upper() in STANDARD_DRIVES or get_size_kb(computer, letter) is not None
@@ -42,7 +42,7 @@ def get_size_kb(computer: Computer, letter: str) -> float | None:
 
 
 def compute_free_kb(world: World, server: str, letter: str) -> float:
-    """Return the free space on the drive; infinite without a limit, 0 if it does not exist or is lost."""
+    """Return the free space on the drive; infinite without a limit, 0 if it does not exist or has failed."""
     computer = world.get_computer_of(server)
     total_kb = get_size_kb(computer, letter)
     if not has_drive(computer, letter):
@@ -53,7 +53,10 @@ def compute_free_kb(world: World, server: str, letter: str) -> float:
 
 
 def list_free_kb(world: World, server: str) -> list[tuple[str, float]]:
-    """Return the letter and the free space of each drive that is not lost; a drive without a limit has a shown size."""
+    """Return (letter, free space in KB) of each drive that has not failed.
+
+    A drive without a limit counts as UNSIZED_DRIVE_KB large.
+    """
     computer = world.get_computer_of(server)
     letters = {*STANDARD_DRIVES, *(volume.letter.upper() for volume in computer.volumes)}
     return [
@@ -70,7 +73,7 @@ def list_free_kb(world: World, server: str) -> list[tuple[str, float]]:
 
 
 def compute_used_kb(world: World, server: str, letter: str) -> float:
-    """Return the size of database and backup files on the drive."""
+    """Return the total size of database files and other files on the drive, in KB."""
     letter = letter.upper()
     databases = arithmetic.add_in_order(
         file.size_kb
@@ -88,7 +91,7 @@ def compute_used_kb(world: World, server: str, letter: str) -> float:
 
 
 def list_files_of(copy: DatabaseCopy) -> tuple[DbFile, ...]:
-    """Return all files of a copy: first data file, first log file, the others."""
+    """Return all files of a copy: first data file, first log file, then the others."""
     files = (
         DbFile(name=copy.database, drive=copy.data_drive, size_kb=copy.size_kb),
         DbFile(name=f"{copy.database}_log", drive=copy.log_drive, size_kb=copy.log_size_kb, log=True),
@@ -123,7 +126,7 @@ def check_new_file(
     growth_kb: float | None,
     also: tuple[int, ...],
 ) -> None:
-    """Check the properties of a new file. Raise 5174, 5103 or 5169, and then *also*."""
+    """Check the properties of a new file. Raise 5174, 5103 or 5169, followed by the messages *also*."""
     if size_kb < SIZE_LEAST_KB:
         raise SqlError(5174, also=also)
     if max_kb is not None and max_kb < size_kb:
@@ -146,13 +149,13 @@ def find_file_at(world: World, server: str, path: str) -> tuple[DatabaseCopy, Db
 
 
 def list_locations(copy: DatabaseCopy, file: DbFile) -> tuple[str, ...]:
-    """Return the paths at which the file exists."""
+    """Return all paths at which the file exists."""
     known_file_path = next((file_path for file_path in copy.file_paths if file_path.file == file.key), None)
     return known_file_path.found if known_file_path is not None else (get_path_of(copy, file),)
 
 
 def list_misplaced_files(copy: DatabaseCopy) -> list[DbFile]:
-    """Return the files that are not at the path at which the database would open them."""
+    """Return the files that do not exist at the path at which the database opens them."""
     if not copy.file_paths:
         return []
     file_paths = ((file, get_path_of(copy, file).lower()) for file in list_files_of(copy))
@@ -164,7 +167,10 @@ def list_misplaced_files(copy: DatabaseCopy) -> list[DbFile]:
 
 
 def use_file_paths(copy: DatabaseCopy) -> DatabaseCopy:
-    """Return the copy after it has been opened: each file is used at its path, on the drive of that path."""
+    """Return the copy after it has opened its files at their paths.
+
+    Each file then belongs to the drive of its path.
+    """
     if not copy.file_paths:
         return copy
     paths = {file_path.file: file_path.path for file_path in copy.file_paths}
@@ -184,27 +190,27 @@ def use_file_paths(copy: DatabaseCopy) -> DatabaseCopy:
 
 
 def get_options_of(copy: DatabaseCopy, file: DbFile) -> FileOptions:
-    """Return the options of a file; empty ones if none were given."""
+    """Return the options of a file; default options if none were given."""
     return next(
         (option for option in copy.file_options if option.file == file.key), FileOptions(file=file.key)
     )
 
 
 def compute_log_room_kb(copy: DatabaseCopy) -> float:
-    """Return the log that the log files of the copy hold at their current size."""
+    """Return the capacity of the log files of the copy at their current size, in KB."""
     if not copy.extra_files:
         return copy.log_size_kb
     return copy.log_size_kb + arithmetic.add_in_order(file.size_kb for file in copy.extra_files if file.log)
 
 
 def compute_log_limit_kb(world: World, copy: DatabaseCopy) -> float:
-    """Return the size to which the first log file can grow: its limit, or the end of its drive."""
+    """Return the size to which the first log file can grow, in KB. Its limit and its drive restrict it."""
     room_kb = compute_free_kb(world, copy.server, copy.log_drive)
     return max(copy.log_size_kb, min(copy.log_max_kb, copy.log_size_kb + room_kb))
 
 
 def compute_next_log_size_kb(world: World, copy: DatabaseCopy) -> float:
-    """Return the size of the first log file after its next growth; the current size if it cannot grow."""
+    """Return the size of the first log file after its next growth; its current size if it cannot grow."""
     step_kb = copy.log_size_kb * LOG_GROWTH_STEP
     if copy.file_options:
         options = get_options_of(copy, list_files_of(copy)[1])
@@ -216,5 +222,5 @@ def compute_next_log_size_kb(world: World, copy: DatabaseCopy) -> float:
 
 
 def get_drive_of(path: str) -> str:
-    """Return the letter of a path; "" for a path without one (a network share, a URL)."""
+    """Return the drive letter of a path; "" for a path without a drive (a network share or a URL)."""
     return path[0].upper() if path[1:2] == ":" else ""
