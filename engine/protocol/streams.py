@@ -161,8 +161,7 @@ def resend_lost_log(world: World, stream: int) -> None:
 def take_over(world: World, stream: int) -> None:
     """Make the receiver of *stream* the writer of this log, which then ends at its hardened position.
 
-    If the old writer is still open (service was forced while it ran), it keeps its own log; otherwise its log
-    stops.
+    If the old writer is still open (after a forced service), it keeps its own log; otherwise its log stops.
     """
     source, receiver = world.flow.get_source_of(stream), world.streams[stream]
     assert receiver is not None, f"nobody receives stream {stream}"
@@ -202,10 +201,7 @@ def get_end_of_log_kb(world: World, copy: DatabaseCopy) -> float:
 
 
 def get_redone_kb(world: World, copy: DatabaseCopy) -> float:
-    """Return the log position up to which the data of the copy are current.
-
-    For a receiver of log, this is its redone position.
-    """
+    """Return the log position up to which the data of the copy are current (redone, if it receives log)."""
     if copy.source is not None:
         return world.flow.read_source_positions(copy.source).generated_kb
     return copy.redone_kb if copy.stream is None else world.flow.read_stream_positions(copy.stream).redone_kb
@@ -311,8 +307,8 @@ WATCHED: Final = {
 def _update_streams(world: World, source: int, copy: DatabaseCopy) -> tuple[int, ...]:
     """Add or remove streams of *source* as the copy's group requires. Return the stream numbers.
 
-    A log in a session always has a stream, whose send queue is the unsent log. A log in no session has only
-    streams with a receiver.
+    A log in a session always has a stream, whose send queue is the unsent log. Other logs only have
+    receivers' streams.
     """
     streams = world.flow.list_streams_of(source)
     if copy.group_kind:
@@ -344,10 +340,7 @@ def list_log_holds(world: World, copy: DatabaseCopy, source: int) -> list[tuple[
 def _list_holds(
     world: World, copy: DatabaseCopy, flushed_kb: float, carried_kb: list[float]
 ) -> list[tuple[str, float]]:
-    """Return `list_log_holds` for a log that is hardened up to *flushed_kb*.
-
-    *carried_kb*: hardened positions of its receivers.
-    """
+    """Return `list_log_holds` for a log that is hardened up to *flushed_kb* (receivers: *carried_kb*)."""
     holds = [("NOTHING", flushed_kb)]
     if copy.full_backup and copy.recovery_model is not RecoveryModel.SIMPLE:
         holds.append(("LOG_BACKUP", copy.last_log_backup_kb))
@@ -384,9 +377,8 @@ flags].
 MBPS_PER_KB_PER_S: Final = 8.0 * 1024.0 / 1e6
 
 CACHED_SETUPS_MAX: Final = 4_096
-"""Maximum number of cached setups.
-
-Logs with equal setups share one object, so that a comparison by identity finds that nothing changed.
+"""Maximum number of cached setups. Equal setups are one object, so that a comparison by identity is
+sufficient.
 """
 
 
