@@ -1,4 +1,7 @@
-"""Scenario as a form derived from the schema: sections, entries, fields; each change edits the text."""
+"""Form derived from the scenario schema, with sections, entries and fields.
+
+Each change edits the scenario text.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -34,15 +37,15 @@ from engine.drill.authoring.run_scenario import TO_WRITE
 from engine.overrides import override
 
 ASKED_FOR: Final = {"diagnosis": "question", "prediction": "predict", "forbidden": "forbidden"}
-"""Kind of rule -> list of entries that score nothing without such a rule."""
+"""Kind of rubric item -> table whose entries earn no points without such a rubric item."""
 POINTS: Final = 100.0
-"""Total points of a drill."""
+"""Maximum points of a drill."""
 SPARE: Final = {"database": "Sales", "goal": "goal-1"}
 """Default names for objects that do not exist yet."""
 
 
 def create_entry(section: Section, data: Mapping[str, object]) -> dict[str, object]:
-    """Return the required keys of an entry of *section*, with initial values. *data*: the scenario so far."""
+    """Return a new entry of *section*: its required keys with initial values. *data*: the current scenario."""
     initial_values = build_initial_values(_find_model(section, data), section.key, data)
     if section.key == "timeline":
         initial_values = {"at": "60s", **initial_values}
@@ -63,7 +66,7 @@ def create_entry(section: Section, data: Mapping[str, object]) -> dict[str, obje
 
 
 def _find_model(section: Section, data: Mapping[str, object]) -> type[BaseModel]:
-    """Return the model of the first kind without an entry, preferably a kind that the scenario refers to."""
+    """Return the model of the first kind without an entry. Prefer a kind that the scenario needs."""
     texts = _collect_texts(data, section.key, "kind")
     asked_kinds = [kind for kind, table in ASKED_FOR.items() if data.get(table)]
     order = [*(kind for kind in asked_kinds if kind in list_kinds(section)), *list_kinds(section)]
@@ -72,14 +75,14 @@ def _find_model(section: Section, data: Mapping[str, object]) -> type[BaseModel]
 
 
 def _find_names_without_entry(data: Mapping[str, object], key: str, other_key: str) -> list[str]:
-    """Return names of the list *key* without an entry in the list *other_key*; all of them if there is none."""
+    """Return the names of table *key* without an entry in table *other_key*, or all names if each has one."""
     texts = _collect_texts(data, other_key, key)
     names = _list_names(data, key) or [SPARE[key]]
     return [name for name in names if name not in texts] or names
 
 
 def build_initial_values(model: type[BaseModel], key: str, data: Mapping[str, object]) -> dict[str, object]:
-    """Return the keys that the table *model* at *key* must have, with values to begin from."""
+    """Return the required keys of the table *model* at *key*, with initial values."""
     servers, databases, goals = (_list_names(data, key) for key in ("server", "database", "goal"))
     server = servers[0] if servers else "SERVER_A"
     database = databases[0] if databases else "Sales"
@@ -122,7 +125,7 @@ def _build_initial_value(field: Field, key: str, data: Mapping[str, object]) -> 
 
 
 def _format_placeholder(field: Field) -> str:
-    """Return a placeholder text that only the author can replace; `check` reports it until then."""
+    """Return a placeholder text. `check` reports it until the author replaces it."""
     description = field.description.partition(". ")[0].partition(": ")[0].rstrip(".")
     return f"{TO_WRITE}{description[:1].lower()}{description[1:]}"
 
@@ -132,7 +135,10 @@ def _list_names(data: Mapping[str, object], key: str) -> list[str]:
 
 
 def _collect_texts(data: Mapping[str, object], key: str, inner: str) -> list[str]:
-    """Return the texts at the key *inner* in the entries of the list *key*, without empty ones."""
+    """Return the values of the key *inner* in the entries of table *key* as text.
+
+    Omit entries without this key.
+    """
     entries = data.get(key)
     if not isinstance(entries, list):
         return []
@@ -144,8 +150,9 @@ def _list_numbers(data: Mapping[str, object], key: str, inner: str) -> list[floa
 
 
 ENTRIES_SHOWN: Final = 5
+"""Minimum number of visible rows of the list of entries."""
 ENTRIES_SHOWN_NARROW: Final = 3
-"""Minimum visible rows of the list, normal and narrow."""
+"""Minimum number of visible rows of the list on a narrow page."""
 _ALT, _CTRL = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.ControlModifier
 ENTRY_KEYS: Final = {
     "add": (mark("Add"), QKeyCombination(Qt.Key.Key_Insert)),
@@ -154,11 +161,11 @@ ENTRY_KEYS: Final = {
     "up": (mark("Move up"), QKeyCombination(_ALT, Qt.Key.Key_Up)),
     "down": (mark("Move down"), QKeyCombination(_ALT, Qt.Key.Key_Down)),
 }
-"""Commands for an entry: their buttons, and their keys in the list."""
+"""Command for an entry -> text of its button, and its key in the list."""
 
 
 class FormEntries(QWidget):
-    """List with buttons and equivalent keys; the owner implements the commands."""
+    """List of the entries of a table, with buttons and keys. The owner implements the commands."""
 
     chosen = Signal(int)
     """Signal: index of the selected entry."""
@@ -191,7 +198,7 @@ class FormEntries(QWidget):
         theme.call_after_events(self, theme.FONT, self._fit)
 
     def make_narrow(self, narrow: bool) -> None:
-        """Use fewer rows with the buttons below them, on a narrow page."""
+        """Set the layout: on a narrow page, show fewer rows and place the buttons below them."""
         if narrow == self.narrow:
             return
         self.narrow = narrow
@@ -214,7 +221,7 @@ class FormEntries(QWidget):
         self.rows.setMinimumHeight(row_count * (self.fontMetrics().height() + 4) + 8)
 
     def show_entries(self, title: str, labels: Sequence[str], selected_index: int) -> None:
-        """Show one row per label; select row *selected_index*, or the last one if there are fewer rows."""
+        """Show a row per label and select row *selected_index*, or the last row if there are fewer rows."""
         self.rows.blockSignals(True)
         while self.rows.count() > len(labels):
             self.rows.takeItem(self.rows.count() - 1)
@@ -238,7 +245,7 @@ class FormEntries(QWidget):
             self.doings[name].setEnabled(is_enabled)
 
     def set_tab_order_after(self, previous_widget: QWidget) -> QWidget:
-        """Set the Tab order from *previous_widget* to the list and its buttons; return the last of them."""
+        """Set the Tab order from *previous_widget* to the list and its buttons. Return the last button."""
         for widget in (self.rows, *self.doings.values()):
             self.setTabOrder(previous_widget, widget)
             previous_widget = widget
@@ -255,15 +262,18 @@ class FormEntries(QWidget):
 
 
 ROOM_LEAST: Final = 36
-"""Minimum characters of the fields next to the section list; with less space a selector replaces the list."""
+"""Minimum width of the fields next to the section list, in characters. With less space, a selection box
+replaces
+the list.
+"""
 
 
 class Form(QWidget):
-    """Fields for the contents of a scenario's text. `text_changed` carries the new text after each change."""
+    """Form for a scenario text. After each change, `text_changed` contains the new text."""
 
     text_changed = Signal(str)
     chosen = Signal(object)
-    """Signal: path in the text of the entry or table that the author selected or changed."""
+    """Signal: path of the entry or table that the author selected or changed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -317,9 +327,9 @@ class Form(QWidget):
     # --- public interface -----------------------------------------------------------------------------------
 
     def show_text(self, text: str) -> None:
-        """Refresh the fields from *text*; section, entry, focus and cursor stay.
+        """Update the fields from *text*. Section, entry, focus and cursor stay.
 
-        While the text is invalid TOML, fields are disabled.
+        While the text is not valid TOML, the fields are disabled.
         """
         if text == self._text:
             return
@@ -336,11 +346,11 @@ class Form(QWidget):
         self._show_page()
 
     def show_problems(self, problems: Mapping[Path, str]) -> None:
-        """Mark the fields with problems, by their paths in the text, and show the problems."""
+        """Mark the fields with *problems* (path in the text -> problem) and show the problems."""
         self.page.show_problems(problems)
 
     def show_path(self, path: Path, take_focus: bool = False) -> bool:
-        """Show the field of the element at *path*, or the nearest one; return False if the form has no such place."""
+        """Show the field at *path*, or the nearest field. Return False if the form has no section for it."""
         key = str(path[0]) if path else PLAIN
         keys = [section.key for section in self._sections]
         section = keys.index(key) if key in keys else keys.index(PLAIN)
@@ -362,31 +372,31 @@ class Form(QWidget):
         return key in keys
 
     def finish(self) -> None:
-        """Apply pending typing to the text, as before saving; signals it like any change."""
+        """Apply pending typing to the text, for example before it is saved. Emit the usual signals."""
         self.page.finish()
 
     # --- display --------------------------------------------------------------------------------------------
 
     @property
     def sections_field(self) -> QWidget:
-        """Widget for the choice of the section."""
+        """Widget that selects the section: a list, or a selection box on a narrow page."""
         return self.section_choice if self.list.narrow else self.sections
 
     @property
     def section(self) -> Section:
-        """Return the selected section."""
+        """Selected section."""
         return self._sections[max(0, self.sections.currentRow())]
 
     @property
     def path(self) -> Path:
-        """Path of the shown table: the whole file, one of its tables, or an entry of a list."""
+        """Path of the displayed table: the whole file, one of its tables, or an entry of a list."""
         section = self.section
         if section.is_list:
             return (section.key, self.entries.currentRow())
         return (section.key,) if section.key else ()
 
     def _show_page(self) -> None:
-        """Show section titles with their numbers, the list of entries, and the fields of the selected one."""
+        """Show section titles with entry counts, the list of entries, and the fields of the selected entry."""
         for index, section in enumerate(self._sections):
             count = len(self._list_entries(section)) if section.is_list else 0
             title = f"{tr(section.title)} ({count})" if count else tr(section.title)
@@ -463,7 +473,10 @@ class Form(QWidget):
             )
 
     def _change_entries(self, edit: Callable[[str, str], str], selected_index: int) -> bool:
-        """Change the visible list and show entry *selected_index* afterwards; return whether that was possible."""
+        """Change the displayed list with *edit* and select entry *selected_index*.
+
+        Return False if *edit* fails.
+        """
         key = self.section.key
         before = self._chosen_entries.get(key, 0)
         self.finish()
@@ -496,7 +509,7 @@ class Form(QWidget):
         self._change_text(edit, path)
 
     def _change_text(self, edit: Callable[[str], str], path: Path | None = None) -> bool:
-        """Replace the text with the result of *edit*; if that fails, show the reason and return False."""
+        """Replace the text by the result of *edit*. If *edit* fails, show the reason and return False."""
         current_text = self.text_now()
         try:
             new_text = edit(current_text)
@@ -525,7 +538,7 @@ class Form(QWidget):
         self.section_choice.hide()
 
     def _fit_sections(self) -> None:
-        """Make the list as wide as the longest title, at any text size."""
+        """Make the section list as wide as the longest title, at any text size."""
         self.sections.ensurePolished()
         bar = self.sections.verticalScrollBar().sizeHint().width()
         frame_width = 2 * (self.sections.frameWidth() + self.sections.spacing())
@@ -534,7 +547,7 @@ class Form(QWidget):
             self._divide()
 
     def _divide(self) -> None:
-        """Place sections next to the fields or, on a narrow page, above them in one line."""
+        """Place the section list next to the fields, or a selection box above them on a narrow page."""
         narrow = self.width() - self.sections.width() < ROOM_LEAST * self.fontMetrics().averageCharWidth()
         if narrow == self.list.narrow:
             return
@@ -552,7 +565,7 @@ class Form(QWidget):
             widget.setEnabled(enabled)
 
     def _show_error(self, sentence: str) -> None:
-        """Show an error; an empty *sentence* hides it."""
+        """Show an error. An empty *sentence* hides it."""
         self.problem.setText(sentence)
         self.problem.setVisible(bool(sentence))
 

@@ -1,4 +1,4 @@
-"""Fields of one table of a scenario, created from the schema and updated from the text."""
+"""Page with the fields of one scenario table, created from the schema and updated from the text."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -34,16 +34,16 @@ Path = tuple[str | int, ...]
 
 
 class FormPage(QScrollArea):
-    """Fields of the table at a path. It emits typed values and changes nothing itself."""
+    """Page with the fields of the table at a path. It emits entered values and does not change the text."""
 
     value_set = Signal(object, object)
-    """Signal: path of a key, and its new value; None removes the key."""
+    """Signal: path of a key, and its new value. None removes the key."""
     table_wanted = Signal(object, object)
-    """Signal: path of a nested list that needs a new entry, and the schema class of the entry."""
+    """Signal: path of a nested list that should get a new entry, and the schema class of the entry."""
     table_unwanted = Signal(object)
-    """Signal: path of an entry of a nested list to remove."""
+    """Signal: path of the entry to remove from a nested list."""
     refused = Signal(str)
-    """Signal: reason why a typed value was refused."""
+    """Signal: reason why an entered value is invalid."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -63,9 +63,9 @@ class FormPage(QScrollArea):
     def show_table(
         self, data: Mapping[str, object], section: Section, model: type[BaseModel], path: Path, empty: bool
     ) -> bool:
-        """Show the table at *path* of *data*, or with *empty* that there is none.
+        """Show the table at *path* of *data*. If *empty*, show that there is no entry.
 
-        Return whether fields were rebuilt.
+        Return True if the fields were rebuilt.
         """
         self._data = data
         shape = (path, model, self._get_shape(model, path), empty)
@@ -81,41 +81,44 @@ class FormPage(QScrollArea):
         return is_new
 
     def show_problems(self, problems: Mapping[Path, str]) -> None:
-        """Mark the fields with problems, by their paths in the text, and show the problems."""
+        """Mark the fields with *problems* (path in the text -> problem) and show the problems."""
         self._problems = problems
         for path_key, row in self.rows.items():
             if not row.closed:
                 row.show_problem(self._find_problem(path_key))
 
     def _find_problem(self, prefix: Path) -> str:
-        """Return the problem of the value at *prefix* or of a value inside it; empty if there is none."""
+        """Return the problem of the value at *prefix*, or of a value inside it.
+
+        Return an empty string without one.
+        """
         return next(
             (problem for path, problem in self._problems.items() if path[: len(prefix)] == prefix), ""
         )
 
     def finish(self) -> None:
-        """Apply pending typing."""
+        """Apply pending typing in all fields."""
         for row in list(self.rows.values()):
             row.finish()
 
     def find_path(self, widget: QWidget) -> Path | None:
-        """Return the path of a field in the text, from its widget."""
+        """Return the path in the text of the field with *widget*, or None."""
         return next((path_key for path_key, row in self.rows.items() if row.widget is widget), None)
 
     def show_field(self, path: Path, take_focus: bool) -> bool:
-        """Scroll to the field of the element at *path*, or of its container; return False if there is none."""
+        """Scroll to the field at *path*, or to the field that contains it. Return False if there is none."""
         row = next((self.rows[path[:n]] for n in range(len(path), 0, -1) if path[:n] in self.rows), None)
         if row is None:
             return False
         self.ensureWidgetVisible(row.widget)
-        # New fields get their positions only afterwards.
+        # New fields have their positions only after the next layout.
         QTimer.singleShot(0, row.widget, partial(self.ensureWidgetVisible, row.widget))
         if take_focus:
             row.widget.setFocus(Qt.FocusReason.OtherFocusReason)
         return True
 
     def focus_first_field(self, path: Path = ()) -> None:
-        """Focus the first field of the element at *path* and select its content."""
+        """Focus the first field inside *path* and select its content."""
         row = next((row for path_key, row in self.rows.items() if path_key[: len(path)] == path), None)
         if row is not None:
             row.widget.setFocus(Qt.FocusReason.TabFocusReason)
@@ -123,9 +126,9 @@ class FormPage(QScrollArea):
     # --- construction of fields -----------------------------------------------------------------------------
 
     def _get_shape(self, model: type[BaseModel], path: Path) -> object:
-        """Return the keys without a field and the number of inner tables.
+        """Return the keys without a field and the numbers of inner tables.
 
-        They determine the fields of the page.
+        The page is rebuilt when they change.
         """
         inner_shapes = [
             len(self._get_list((*path, field.key)))
@@ -149,11 +152,11 @@ class FormPage(QScrollArea):
             column.addLayout(self._build_fields(model, path, section))
         column.addStretch(1)
         before = self.takeWidget()
-        if before is not None:  # one of its fields may have sent the current signal
+        if before is not None:  # deleted later, because one of its fields may have emitted the current signal
             before.hide()
             before.deleteLater()
         self.setWidget(widget)
-        widget.setAutoFillBackground(False)  # Qt fills it with the window color, but the page has another one
+        widget.setAutoFillBackground(False)  # otherwise Qt fills the widget with the window color
         self.wrap()
         if focused in self.rows:
             self.rows[focused].widget.setFocus()
@@ -188,7 +191,7 @@ class FormPage(QScrollArea):
         return layout
 
     def _add_tables(self, layout: QFormLayout, field: Field, path: Path) -> None:
-        """Add a group for each of the tables at *path*, with a button to remove it, and one to add another."""
+        """Add a group with a Remove button for each table at *path*, and an Add button."""
         assert field.inner is not None
         for index in range(len(self._get_list(path))):
             group = QGroupBox(f"{field.label}: {index + 1}")
@@ -211,7 +214,7 @@ class FormPage(QScrollArea):
         return value if isinstance(value, list) else []
 
     def _list_extra_keys(self, model: type[BaseModel], path: Path) -> tuple[str, ...]:
-        """Return the keys of the table at *path* that have no field; none for the whole file, whose keys are tables."""
+        """Return the keys of the table at *path* without a field. For the whole file, return none."""
         table = get_value(self._data, path)
         if path == () or not isinstance(table, Mapping):
             return ()
@@ -220,7 +223,7 @@ class FormPage(QScrollArea):
     # --- appearance -----------------------------------------------------------------------------------------
 
     def set_tab_order_after(self, previous_widget: QWidget) -> None:
-        """Set the Tab order from *previous_widget* through the fields, because new widgets would otherwise be last."""
+        """Set the Tab order from *previous_widget* through the fields. Otherwise new widgets would be last."""
         content = self.widget()
         if content is None:
             return
@@ -231,7 +234,7 @@ class FormPage(QScrollArea):
                 previous_widget = widget
 
     def wrap(self) -> None:
-        """Place every field below its label at a large text size, or on a narrow page."""
+        """Place every field below its label if the text is large or the page is narrow."""
         widget = self.widget()
         if widget is None:
             return
@@ -252,7 +255,7 @@ class FormPage(QScrollArea):
         self.wrap()
 
     def set_frame_color(self, bad: QColor) -> None:
-        """Set the color of the frame around invalid values."""
+        """Set the color of the frame around fields with problems."""
         self.setStyleSheet(f'*[wrong="true"] {{ border: 2px solid {bad.name()}; }}')
 
 

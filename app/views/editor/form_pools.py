@@ -1,4 +1,4 @@
-"""Pools of a scenario's variants as a table: name, alternatives, and the pools that are picked together."""
+"""Table of a scenario's variant pools: name, alternatives, and group of pools that are picked together."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -16,29 +16,30 @@ from app.words.language import mark, tr
 from engine.overrides import override
 
 BETWEEN: Final = " | "
-"""Separator of a pool's entries, because an entry may contain a comma."""
+"""Separator between the entries of a pool. A comma would not work, because an entry may contain one."""
 
 
 class Pool(Struct, frozen=True):
-    """Name, alternatives, and the group whose pools are picked together (empty: none)."""
+    """Pool of alternatives for a variant. The pools of one group are picked together."""
 
     name: str
     entries: tuple[object, ...]
     group: str = ""
+    """Name of the group. Empty if the pool is picked alone."""
 
     @property
     def path(self) -> tuple[str, ...]:
-        """Return the path of the pool in the file."""
+        """Path of the pool in the scenario file."""
         return (VARIANTS, self.group, self.name) if self.group else (VARIANTS, self.name)
 
     @property
     def entries_text(self) -> str:
-        """The entries as they are typed."""
+        """Entries as the author types them."""
         return BETWEEN.join(str(entry) for entry in self.entries)
 
 
 def list_pools(data: Mapping[str, object]) -> list[Pool]:
-    """Return the pools of a scenario's data, without invalid ones."""
+    """Return the pools in *data*, the contents of a scenario. Omit invalid pools."""
     variants = data.get(VARIANTS)
     new_pools: list[Pool] = []
     for name, pool in variants.items() if isinstance(variants, Mapping) else ():
@@ -52,7 +53,7 @@ def list_pools(data: Mapping[str, object]) -> list[Pool]:
 
 
 def parse_entries(typed: str) -> tuple[object, ...]:
-    """Convert typed text to entries: numbers if all entries are numbers."""
+    """Convert typed text to entries. They are numbers if all of them are valid numbers."""
     words = [word.strip() for word in typed.split(BETWEEN.strip()) if word.strip()]
     for number in (int, float):
         try:
@@ -63,7 +64,7 @@ def parse_entries(typed: str) -> tuple[object, ...]:
 
 
 def create_pool(pools: Sequence[Pool]) -> Pool:
-    """Return a new pool with an unused name and two example entries."""
+    """Return a new pool with an unused name and two sample entries."""
     used_names, number = {pool.name for pool in pools} | {pool.group for pool in pools}, 1
     while f"pool_{number}" in used_names:
         number += 1
@@ -71,7 +72,7 @@ def create_pool(pools: Sequence[Pool]) -> Pool:
 
 
 def replace_pool(text: str, old_pool: Pool | None, new_pool: Pool | None) -> str:
-    """Return *text* with the pool *new_pool* in place of *old_pool*; None means no pool.
+    """Return *text* with *old_pool* replaced by *new_pool*. None for one of them adds or removes a pool.
 
     Raises ScenarioEditError.
     """
@@ -83,7 +84,10 @@ def replace_pool(text: str, old_pool: Pool | None, new_pool: Pool | None) -> str
 
 
 def edit_pool(pool: Pool, column: int, typed: str) -> Pool:
-    """Return *pool* after an edit of a column: name, entries, group. Raises ScenarioEditError for an invalid name."""
+    """Return *pool* with the typed text in *column* (0: name, 1: entries, 2: group).
+
+    Raises ScenarioEditError if the name or the entries are invalid.
+    """
     typed = typed.strip()
     if column == 1:
         entries = parse_entries(typed)
@@ -97,7 +101,7 @@ def edit_pool(pool: Pool, column: int, typed: str) -> Pool:
 
 def _remove_pool(text: str, pool: Pool) -> str:
     text = remove(text, pool.path)
-    for length in (2, 1):  # remove first an empty group, then the empty table
+    for length in (2, 1):  # first remove an empty group, then an empty table of variants
         path = pool.path[:length]
         if len(path) < len(pool.path) and not read_value(text, path):
             text = remove(text, path)
@@ -122,14 +126,14 @@ COLUMNS: Final = (
 )
 
 CELL_LEAST: Final = 8
-"""Minimum visible characters of a cell."""
+"""Minimum number of visible characters of a cell."""
 
 Change = Callable[[Callable[[str], str]], bool]
-"""Function that applies a change of the text and returns whether it succeeded."""
+"""Function that applies a change to the text and returns whether it succeeded."""
 
 
 class Pools(QWidget):
-    """Row for each pool. F2 or typing edits a cell, Insert adds a row, Delete removes one."""
+    """Table with one row per pool. F2 or typing edits a cell, Insert adds a row, and Delete removes a row."""
 
     def __init__(self, change: Change, refuse: Callable[[str], None], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -162,7 +166,7 @@ class Pools(QWidget):
         lay_column((self.table, 1), buttons, parent=self, margins=(2, 2, 10, 2))
 
     def show_data(self, data: Mapping[str, object]) -> None:
-        """Show the pools in *data*; the selected cell stays."""
+        """Show the pools in *data* and keep the selected cell."""
         found_pools = list_pools(data)
         if found_pools == self._pools and self.table.rowCount() == len(found_pools):
             return
@@ -181,7 +185,7 @@ class Pools(QWidget):
         self.remove.setEnabled(bool(found_pools))
 
     def choose(self, name: str) -> None:
-        """Select the row of the pool or group with that name."""
+        """Select the row of the pool or group *name*."""
         for row, pool in enumerate(self._pools):
             if name in (pool.name, pool.group):
                 self.table.setCurrentCell(row, 0)
@@ -225,7 +229,7 @@ class Pools(QWidget):
         return False
 
     def _restore_cells(self) -> None:
-        """Restore the values of the text in place of the typed ones."""
+        """Replace typed cell contents by the values of the text."""
         self.table.blockSignals(True)
         for index, pool in enumerate(self._pools):
             for position, text in enumerate((pool.name, pool.entries_text, pool.group)):

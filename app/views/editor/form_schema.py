@@ -1,4 +1,7 @@
-"""Sections and fields of the form, derived from the schema: titles, kinds, ranges, defaults. Without Qt."""
+"""Sections and fields of the form, derived from the schema: titles, kinds, ranges, defaults.
+
+Independent of Qt.
+"""
 
 import ast
 import inspect
@@ -23,9 +26,9 @@ from engine.drill.authoring.schema import DURATION_MAX_S, story, world
 from engine.tables import read_table
 
 PLAIN: Final = ""
-"""Key of the section of keys before the first table."""
+"""Key of the section for the keys before the first table."""
 VARIANTS: Final = "variants"
-"""Key of the section of pools, which has no fields."""
+"""Key of the section for the pools, which has no fields."""
 
 _ROWS: Final = read_table("app.views.editor", "form_words.tsv")
 
@@ -35,13 +38,13 @@ def _list_texts(table: str) -> Mapping[str, str]:
 
 
 SECTIONS: Final = _list_texts("section")
-"""Titles of sections; other tables show their key."""
+"""Key of a section -> title. A section without a title shows its key."""
 
 LABELS: Final = _list_texts("label")
 """Key -> label. The schema class precedes a key that has several meanings."""
 
 KINDS: Final = _list_texts("rule")
-"""Kinds of rules -> label."""
+"""Kind of a rubric item -> label."""
 
 ACT, CONDITION = "act", "condition"
 """Kinds of text that are not names: an input line and a condition. Completion offers each of their words."""
@@ -71,15 +74,15 @@ OFFERED: Final = {
     "SessionSpec.principal": "server",
     "SessionSpec.witness": "server",
 }
-"""Key (or class of the schema and key) -> kind of names that are valid for this key."""
+"""Key, or schema class and key -> kind of names that are valid for this key."""
 
 
 QUOTED_MAX: Final = 40
-"""Maximum characters of the input that a refusal repeats."""
+"""Maximum number of characters of the input that an error message quotes."""
 
 
 class FieldKind(Enum):
-    """Way to show and edit a value."""
+    """Kind of a field: how it shows and edits its value."""
 
     CHOICE = auto()
     FLAG = auto()
@@ -99,54 +102,55 @@ class FieldKind(Enum):
 
 
 class Field(Struct, frozen=True):
-    """Key of a table. *check* validates a value; *inner* is the nested table, single or repeated."""
+    """Field for one key of a table."""
 
     table: str
-    """Class of the schema."""
+    """Name of the schema class."""
     key: str
     description: str
     """Description from the schema."""
     kind: FieldKind
     item: FieldKind
+    """Kind of each item, if the field has several values."""
     choices: tuple[object, ...]
     required: bool
     default: str
     inner: type[BaseModel] | None
+    """Model of the nested table or tables."""
     check: TypeAdapter[object] | None
+    """Validator of a value."""
     rules: tuple[object, ...] = ()
-    """Constraints from pydantic on the value, and on each item if the field holds several."""
+    """Constraints from pydantic on the value. If the field has several values, also on each item."""
 
     @property
     def label(self) -> str:
-        """Label of the key, with its unit in parentheses."""
+        """Label of the field, with its unit in parentheses."""
         words = LABELS.get(f"{self.table}.{self.key}", LABELS.get(self.key))
         return self.key if words is None else tr(words)
 
     @property
     def offered(self) -> str:
-        """Kind of the names that the field offers, or "input" or "condition"; empty if any text is allowed."""
+        """Kind of names that the field offers, or an input line or condition. Empty if any text is allowed."""
         return OFFERED.get(f"{self.table}.{self.key}", OFFERED.get(self.key, ""))
 
 
 class Section(Struct, frozen=True):
-    """Part of the file: plain keys, one table, or (*many*) an array of tables.
-
-    *models*: possible tables; none for the pools of variants.
-    """
+    """Section of the form: the plain keys, one table, or an array of tables."""
 
     key: str
     title: str
     is_list: bool
     """True if the file may contain several of these tables."""
     models: tuple[type[BaseModel], ...]
+    """Models that an entry of the section may have. Empty for the pools of variants."""
 
 
 class FieldValueError(ValueError):
-    """A field cannot accept the typed value; the text gives the reason."""
+    """Error for a typed value that a field cannot accept. Its text states the reason."""
 
 
 def format_field(field: Field, value: object) -> str:
-    """Format *value* for its field."""
+    """Return *value* as the text that *field* shows."""
     if value is None:
         return ""
     if isinstance(value, (list, tuple)):
@@ -162,7 +166,10 @@ def _format_value(value: object) -> str:
 
 
 def read(field: Field, typed: str) -> object:
-    """Parse the text *typed* in a field; None means no value. Raises FieldValueError."""
+    """Parse the text *typed* in *field*. Return None for an empty text.
+
+    Raises FieldValueError.
+    """
     if not typed.strip():
         return None
     if field.kind is FieldKind.WORDS:
@@ -171,7 +178,7 @@ def read(field: Field, typed: str) -> object:
         value = [line.strip() for line in typed.splitlines() if line.strip()]
     else:
         value = _parse_scalar(field.kind, typed)
-    if field.check is None or "{" in typed:  # values picked by the seed are known only in a run
+    if field.check is None or "{" in typed:  # values that the seed picks are only known in a run
         return value
     try:
         field.check.validate_python(tuple(value) if isinstance(value, list) else value, strict=True)
@@ -187,13 +194,13 @@ def read(field: Field, typed: str) -> object:
 
 
 def _quote_short(typed: str) -> str:
-    """Return the typed text as a short quotation for a sentence."""
+    """Return the typed text in quotation marks, shortened for an error message."""
     line = " ".join(typed.split())
     return f"“{line if len(line) <= QUOTED_MAX else line[: QUOTED_MAX - 1] + '…'}”"
 
 
 def format_entry(entry: Mapping[str, object]) -> str:
-    """Format one line for an entry of a list."""
+    """Return a line that describes *entry* in a list."""
     for key in ("name", "title", "text", "do", "paper", "goal", "database", "ends"):
         value = entry.get(key)
         if isinstance(value, (list, tuple)):
@@ -204,7 +211,7 @@ def format_entry(entry: Mapping[str, object]) -> str:
 
 
 def _parse_scalar(kind: FieldKind, typed: str) -> object:
-    """Return a number if the kind requires one and the text is one, else the text."""
+    """Return a number if *kind* requires one and the text is a number. Otherwise return the text."""
     text = typed if kind is FieldKind.TEXT else typed.strip()
     if kind in (FieldKind.WHOLE, FieldKind.NUMBER, FieldKind.DURATION):
         for number in (int, float):
@@ -216,7 +223,7 @@ def _parse_scalar(kind: FieldKind, typed: str) -> object:
 
 
 EMPTY: Final = "None: "
-"""Prefix of the sentence in the schema about a missing key."""
+"""Prefix in a schema description, before the meaning of a missing key."""
 HOURS_MAX: Final = DURATION_MAX_S / 3600.0
 
 HOW: Final = {
@@ -230,11 +237,11 @@ UNITS: Final = {
     "_mb": mark("In megabytes."),
     "_mbps": mark("In megabits per second."),
 }
-"""Suffixes of keys that are units."""
+"""Suffix of a key -> text about its unit."""
 
 
 def format_tip(field: Field) -> str:
-    """Return the complete tooltip, line by line."""
+    """Return the tooltip of a field: description, unit, format, bounds and default."""
     description, empty_meaning = _split_help(field)
     left_empty = tr("Left empty: {meaning}.").format(meaning=empty_meaning) if empty_meaning else ""
     if field.required:
@@ -263,7 +270,7 @@ def format_default(field: Field) -> str:
 
 
 def describe_bounds(field: Field) -> str:
-    """Return the permitted values as a sentence; empty if every value is permitted."""
+    """Describe the permitted values. Return an empty string if every value is permitted."""
     if field.choices or field.kind in (FieldKind.FLAG, FieldKind.GROUP, FieldKind.TABLES):
         return ""
     if FieldKind.DURATION in (field.kind, field.item):
@@ -297,7 +304,7 @@ def describe_bounds(field: Field) -> str:
 
 
 def _split_help(field: Field) -> tuple[str, str]:
-    """Return the schema's text about the field, and its text about an empty field."""
+    """Return the schema's description of the field, and the meaning of an empty field."""
     description, _, empty_meaning = tr(field.description).replace("`", "").partition(EMPTY)
     return description.strip(), empty_meaning.strip().rstrip(".")
 
@@ -309,13 +316,13 @@ def _format_number(value: float) -> str:
 
 
 FILE_NAME: Final = "name"
-"""Key of a scenario's name, which is the file name and optional in the text."""
+"""Key of the scenario's name. It has no field, because it normally follows from the file name."""
 _DURATION_RULE: Final = get_args(schema.Duration)[1]
-"""Constraint that marks a number as a time with an optional unit."""
+"""Constraint of a number that may have a time unit."""
 
 
 def list_sections() -> tuple[Section, ...]:
-    """Return General, then each table of the file in the order of the schema."""
+    """Return the section General, then a section for each table in the order of the schema."""
     section_list = [Section(PLAIN, SECTIONS[PLAIN], False, (schema.Scenario,))]
     for name, info in schema.Scenario.model_fields.items():
         models, is_list = list_tables(info.annotation)
@@ -326,7 +333,7 @@ def list_sections() -> tuple[Section, ...]:
 
 
 def get_section_help(section: Section, model: type[BaseModel] | None) -> str:
-    """Return the schema's text for the table that is shown; for a rule, the text for its kind."""
+    """Return the schema's description of the displayed table."""
     if section.key == PLAIN:
         return ""
     if model is None:
@@ -336,7 +343,10 @@ def get_section_help(section: Section, model: type[BaseModel] | None) -> str:
 
 @cache
 def list_fields(model: type[BaseModel]) -> tuple[Field, ...]:
-    """Return the fields of a table in schema order, its kind first; of a scenario only those outside tables."""
+    """Return the fields of a table in schema order, with `kind` first.
+
+    For the whole file, return only the keys that are not tables.
+    """
     is_whole_file = model is schema.Scenario
     field_list = [
         _build_field(model, name, info)
@@ -347,7 +357,7 @@ def list_fields(model: type[BaseModel]) -> tuple[Field, ...]:
 
 
 def find_model(section: Section, entry: Mapping[str, object]) -> type[BaseModel]:
-    """Return the model of *entry*: if there are several, its `kind` decides."""
+    """Return the model of *entry*. If *section* has several models, the entry's `kind` decides."""
     for model in section.models:
         kind = model.model_fields.get("kind")
         if kind is not None and entry.get("kind") in get_args(kind.annotation):
@@ -356,7 +366,7 @@ def find_model(section: Section, entry: Mapping[str, object]) -> type[BaseModel]
 
 
 def list_kinds(section: Section) -> tuple[str, ...]:
-    """Return the values that `kind` may have in *section*; empty if it has only one model."""
+    """Return the values that `kind` may have in *section*. Return none if it has only one model."""
     if len(section.models) == 1:
         return ()
     return tuple(get_args(model.model_fields["kind"].annotation)[0] for model in section.models)
@@ -409,7 +419,7 @@ def _build_adapter(info: FieldInfo) -> TypeAdapter[object]:
 
 
 def _find_kind(value_type: object, info: FieldInfo, key: str) -> tuple[FieldKind, FieldKind]:
-    """Return the kind of a field of *value_type* and, for several values, the kind of each item."""
+    """Return the kind of a field of *value_type*, and the kind of each item if it has several values."""
     rules = [*info.metadata, *_list_rules(info.annotation)]
     if get_origin(value_type) is Literal:
         return FieldKind.CHOICE, FieldKind.LINE
@@ -447,7 +457,7 @@ def _find_list_kind(inner: object) -> tuple[FieldKind, FieldKind]:
 
 
 def _strip_type(annotation: object) -> Any:
-    """Return the type without `| None` and without rules."""
+    """Return the type without `| None` and without constraints."""
     while True:
         origin = get_origin(annotation)
         if origin is Annotated:
@@ -462,7 +472,7 @@ def _strip_type(annotation: object) -> Any:
 
 
 def _list_rules(annotation: object) -> list[object]:
-    """Return the rules of a type, including those next to its `| None`."""
+    """Return the constraints of a type, also if it has the form `… | None`."""
     origin = get_origin(annotation)
     if origin is Annotated:
         inner, *rules = get_args(annotation)
@@ -473,7 +483,7 @@ def _list_rules(annotation: object) -> list[object]:
 
 
 def _flatten_rules(rules: Iterable[object]) -> Iterator[object]:
-    """Yield the single rules, including those inside a Field()."""
+    """Yield each constraint separately. A Field() may contain several."""
     for rule in rules:
         if isinstance(rule, FieldInfo):
             yield from _flatten_rules(rule.metadata)
@@ -490,7 +500,7 @@ def _find_longest(rules: list[object]) -> int:
 
 
 def list_tables(annotation: object) -> tuple[tuple[type[BaseModel], ...], bool]:
-    """Return the table models that a field of the scenario accepts, and whether it accepts several tables."""
+    """Return the table models that a scenario field accepts, and whether it accepts a list of tables."""
     bare_type = _strip_type(annotation)
     is_list = get_origin(bare_type) is tuple
     inner = _strip_type(get_args(bare_type)[0]) if is_list else bare_type
@@ -501,10 +511,11 @@ def list_tables(annotation: object) -> tuple[tuple[type[BaseModel], ...], bool]:
 
 @cache
 def read_docstrings() -> dict[tuple[str, str], str]:
-    """Return the schema's text below each field, by class and field; empty if the source is not available.
+    """Return (class, field) -> description below the field in the schema's source code.
 
-    Pydantic can keep these texts (`use_attribute_docstrings`), but reads them at import, which adds 30 ms to
-    each start.
+    It is empty if the source is not available. Pydantic could keep these texts (`use_attribute_docstrings`),
+    but
+    it reads them at import, which adds 30 ms to each start.
     """
     docstrings_by_field = {}
     for part in chain.from_iterable(

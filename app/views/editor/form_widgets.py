@@ -1,4 +1,4 @@
-"""Widgets that Qt lacks: choices, names, completed words, texts."""
+"""Form widgets that Qt does not provide: selection boxes, names, text with completion."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -37,18 +37,18 @@ from engine.drill.authoring.run_scenario import TO_WRITE
 from engine.overrides import override
 
 TEXT_PAUSE_MS: Final = 700
-"""Pause in typing after which a text is written to the file, so that the findings follow."""
+"""Pause in typing after which the field's text is applied to the scenario, so that the findings are updated."""
 LEAST_SHOWN: Final = 8
-"""Minimum visible characters of a choice."""
+"""Minimum number of visible characters of a selection box."""
 BREADTH_MIN: Final = 16
 """Minimum width of the completion list in characters."""
 
 WordsFor = Callable[[str], Sequence[str]]
-"""Function that returns the words that may follow a text."""
+"""Function that returns the possible continuations of a text."""
 
 
 class Completion(QObject):
-    """Completion list below a field; Enter accepts the marked word, Ctrl+Space opens the list."""
+    """Completion list below a field. Enter inserts the selected completion, and Ctrl+Space opens the list."""
 
     def __init__(self, field: QLineEdit | QPlainTextEdit) -> None:
         super().__init__(field)
@@ -58,7 +58,7 @@ class Completion(QObject):
 
     @cached_property
     def _completer(self) -> QCompleter:
-        """Completer, created on first use: a page has many fields, and few of them are edited."""
+        """Completer. It is created on first use, because a page has many fields and few of them are edited."""
         completer = QCompleter(self._model, self)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         completer.setWidget(self._field)
@@ -67,25 +67,25 @@ class Completion(QObject):
 
     @property
     def popup(self) -> QAbstractItemView:
-        """Return the list of completions."""
+        """List widget with the completions."""
         popup_list = self._completer.popup()
         assert popup_list is not None
         return popup_list
 
     @property
     def open(self) -> bool:
-        """Return whether the list of completions is visible."""
+        """True if the list of completions is visible."""
         return "_completer" in self.__dict__ and self.popup.isVisible()
 
     def is_key_taken(self, event: QKeyEvent) -> bool:
-        """Return whether the completion list takes the key instead of the field."""
+        """Return True if the completion list handles the key instead of the field."""
         enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         return self.open and (
             (enter and self.popup.currentIndex().isValid()) or event.key() == Qt.Key.Key_Escape
         )
 
     def handle_key(self, event: QKeyEvent) -> bool:
-        """Show the completions if the key requests them; return whether it does."""
+        """Show the completions if the key is Ctrl+Space. Return True in that case."""
         control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
         if not control or event.key() != Qt.Key.Key_Space:
             return False
@@ -93,7 +93,7 @@ class Completion(QObject):
         return True
 
     def show_completions(self, explicit: bool = False) -> None:
-        """Show completions for the text before the cursor; unless *explicit*, only after some text."""
+        """Show completions for the text before the cursor. Without text, show them only if *explicit*."""
         before = self._get_text_before_cursor()
         completions = self.words(before) if self._field.hasFocus() and (explicit or before.strip()) else ()
         word = self._extract_unfinished(before)
@@ -151,7 +151,7 @@ class Completion(QObject):
 
 
 class ChoiceBox(QComboBox):
-    """Narrow list of choices that ignores the wheel while the page scrolls."""
+    """Narrow selection box that ignores the mouse wheel, so that the page can scroll."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -165,7 +165,7 @@ class ChoiceBox(QComboBox):
 
 
 class NameBox(ChoiceBox):
-    """Field for a name, typed or selected from existing ones."""
+    """Selection box for a name, which can also be typed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -173,7 +173,7 @@ class NameBox(ChoiceBox):
         self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
 
     def offer(self, names: Sequence[str]) -> None:
-        """Set the names to choose from."""
+        """Set the names that can be selected."""
         if [self.itemText(index) for index in range(self.count())] == list(names):
             return
         text = self.currentText()
@@ -184,25 +184,28 @@ class NameBox(ChoiceBox):
         self.blockSignals(blocked)
 
     def show_text(self, text: str) -> None:
-        """Show a text without a signal."""
+        """Set the text without emitting a signal."""
         line = self.lineEdit()
         if line is not None and line.text() != text:
             self.setCurrentIndex(self.findText(text))
             line.setText(text)
 
     def read_text(self) -> str:
-        """Return the text."""
+        """Return the current text."""
         return self.currentText()
 
 
 def select_placeholder(field: QLineEdit | QPlainTextEdit, text: str, reason: Qt.FocusReason) -> None:
-    """Select a placeholder text so that typing replaces it; deferred until the click has placed the cursor."""
+    """Select a placeholder text, so that typing replaces it.
+
+    The selection is deferred until the click has placed the cursor.
+    """
     if text.startswith(TO_WRITE) and reason != Qt.FocusReason.PopupFocusReason:
         QTimer.singleShot(0, field, field.selectAll)
 
 
 class TextLine(QLineEdit):
-    """Text line that selects its text on request."""
+    """Input line that selects a placeholder text when it receives the focus."""
 
     @override
     def focusInEvent(self, event: QFocusEvent) -> None:
@@ -211,7 +214,7 @@ class TextLine(QLineEdit):
 
 
 class CompletingLine(TextLine):
-    """Line with completion: names separated by commas, an input line, a condition."""
+    """Input line with completion, for comma-separated names, an input line or a condition."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -227,7 +230,10 @@ class CompletingLine(TextLine):
 
 
 class TextArea(QPlainTextEdit):
-    """Text of several lines. Tab moves to the next field; a pause or leaving the field ends the edit."""
+    """Field for several lines of text. Tab moves to the next field.
+
+    The text is applied after a pause in typing, or when the focus moves to another field.
+    """
 
     def __init__(self, finish: Callable[[], None], lines: int) -> None:
         super().__init__()
@@ -242,7 +248,7 @@ class TextArea(QPlainTextEdit):
         theme.call_after_events(self, theme.FONT, self._fit)
 
     def show_lines(self, text: str) -> None:
-        """Show *text* and keep the cursor; the line break at the end of the text is not shown."""
+        """Show *text* without its final line breaks, and keep the cursor position."""
         self._ends = text[len(text.rstrip("\n")) :]
         self.pause.stop()
         position = self.textCursor().position()
@@ -253,7 +259,7 @@ class TextArea(QPlainTextEdit):
         self.setTextCursor(cursor)
 
     def read_text(self) -> str:
-        """Return the text with its original line break at the end."""
+        """Return the text with its original final line breaks."""
         text = self.toPlainText()
         return text + self._ends if text.strip() else ""
 
@@ -282,7 +288,7 @@ class TextArea(QPlainTextEdit):
         self.setFixedHeight(self.fontMetrics().lineSpacing() * self._lines + 14)
 
     _ends = ""
-    """Line break of the text in the file."""
+    """Final line breaks of the text in the file."""
     _lines = 4
 
 
@@ -291,13 +297,13 @@ LINES_OF_BRIEF: Final = 9
 LONG: Final = frozenset({"brief", "facilitator"})
 
 Done = Callable[[object], None]
-"""Function that takes the new value of a field; None removes the key."""
+"""Function that receives the new value of a field. None removes the key."""
 Refuse = Callable[[str], None]
-"""Function that takes the reason for an invalid value; empty means valid."""
+"""Function that receives the reason why a value is invalid."""
 
 
 class FieldRow:
-    """Field with its widget. `show` never reports; `finish` reports unconfirmed input."""
+    """Field with its widget. `show` sets the value without a report; `finish` reports pending input."""
 
     def __init__(self, field: Field, commit: Done, refuse: Refuse) -> None:
         self.field = field
@@ -312,7 +318,7 @@ class FieldRow:
         self.widget.setToolTip(format_tip(field))
 
     def show(self, value: object) -> None:
-        """Show *value*; None means no value. Text that is being typed stays if it means the same."""
+        """Show *value*. None means no value. Keep typed text that has the same meaning."""
         self.value = value
         widget, text = self.widget, format_field(self.field, value)
         widget.blockSignals(True)
@@ -333,7 +339,7 @@ class FieldRow:
         widget.blockSignals(False)
 
     def finish(self) -> None:
-        """Apply the content of the widget if it has changed."""
+        """Apply the text of the widget if it has changed."""
         widget = self.widget
         if self.closed or not isinstance(widget, (QLineEdit, NameBox, TextArea)):
             return
@@ -348,7 +354,7 @@ class FieldRow:
         self._commit(value)
 
     def show_problem(self, problem: str) -> None:
-        """Mark the field as wrong with the reason; empty means no problem."""
+        """Mark the field as invalid and show *problem* in its tooltip. An empty string removes the mark."""
         if problem == self._problem:
             return
         self._problem = problem
@@ -402,7 +408,7 @@ class FieldRow:
         return box
 
     def offer(self, choices: Mapping[str, str]) -> None:
-        """Offer *choices* with their labels, in addition to the choices of the field's own type."""
+        """Replace the choices by *choices* (value -> label)."""
         if isinstance(self.widget, QComboBox):
             self.widget.clear()
             for choice, words in choices.items():
@@ -421,7 +427,7 @@ class FieldRow:
             self._commit(value)
 
     def _select_value(self, box: QComboBox, value: object) -> None:
-        """Add a value outside the choices (`{version}` of a variant) as one more choice."""
+        """Select *value*. Add it as a choice if it is not one, for example `{version}` of a variant."""
         while box.count() > self._fixed:
             box.removeItem(self._fixed)
         index_found = next((index for index in range(box.count()) if box.itemData(index) == value), -1)
@@ -432,7 +438,7 @@ class FieldRow:
 
 
 def add_row(layout: QFormLayout, row: FieldRow) -> None:
-    """Add a label that leads to its field; a long text has the whole width below its label."""
+    """Add a label and its field to *layout*. A long text is below its label and has the whole width."""
     label = QLabel(row.field.label)
     label.setToolTip(row.widget.toolTip())
     label.setBuddy(row.widget)

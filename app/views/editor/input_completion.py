@@ -1,4 +1,4 @@
-"""Completion of input lines and conditions in a scenario. Without Qt."""
+"""Completion of input lines and conditions in a scenario. Independent of Qt."""
 
 import re
 import tomllib
@@ -16,7 +16,7 @@ from engine.flow.sites import SITES, WORKLOADS
 from engine.verbs import VERBS
 
 Named = Callable[[str], list[str]]
-"""Function that returns the scenario's names of a kind (server, database, client, …)."""
+"""Function that returns the scenario's names of a kind, such as server, database or client."""
 
 _TIME: Final = re.compile(r"\s*+\+?[\d.]++s?\s++")
 """Pattern of the time before an action of the solution."""
@@ -26,14 +26,14 @@ UNFINISHED: Final = re.compile(r"""(?<![^\s()"'])[^\s()"']*+\Z""")
 _BARE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_$-]*")
 _JOINED: Final = ("and", "or")
 _BEGIN: Final = ("", "(", "not", *_JOINED)
-"""Tokens after which a fact begins."""
+"""Tokens that can precede a fact (a term of a condition)."""
 _LIKELY: Final = "SYNCHRONIZED"
 """Most frequent state in conditions."""
 _EVENTS: Final = ("ran", "tried", "error")
 
 
 def complete_input(prefix: str, named: Named) -> list[str]:
-    """Return the candidates for the last word of an input line that begins with *prefix*, with or without its time."""
+    """Return candidates for the last word of the input line *prefix*, which may begin with a time."""
     time = _TIME.match(prefix)
     *complete_words, _ = prefix[time.end() if time else 0 :].split(" ")
     if not complete_words:
@@ -51,10 +51,10 @@ def complete_input(prefix: str, named: Named) -> list[str]:
 
 
 def complete_condition(prefix: str, named: Named) -> list[str]:
-    """Return candidates for the unfinished word of a condition that begins with *prefix*, the most likely first."""
+    """Return candidates for the unfinished word of the condition *prefix*, the most likely first."""
     words = _TOKEN.findall(UNFINISHED.sub("", prefix, count=1))
     if words and words[-1][0] in "\"'" and (len(words[-1]) < 2 or words[-1][-1] != words[-1][0]):
-        return []  # inside a T-SQL text any input is allowed
+        return []  # any input is allowed inside a T-SQL text
     last, fact = (words[-1].lower() if words else ""), _find_current_fact(words)
     if last == "is" or [word.lower() for word in fact[-2:]] == ["is", "not"]:
         states = sorted(_list_states(fact, named), key=lambda word: word != _LIKELY)
@@ -76,7 +76,7 @@ def complete_condition(prefix: str, named: Named) -> list[str]:
 
 
 def _complete_after_term(fact: Sequence[str], last_token: str, named: Named) -> list[str]:
-    """Return the words that can follow a name, a state, a text, a number or a closing bracket."""
+    """Return the words that can follow a name, state, text, number or closing parenthesis."""
     low = [word.lower() for word in fact]
     compared = any(word in OPERATORS for word in low)
     if "is" in low or (compared and low[-1] not in OPERATORS) or not fact:
@@ -96,7 +96,7 @@ def _complete_after_term(fact: Sequence[str], last_token: str, named: Named) -> 
 
 
 def _find_current_fact(tokens: Sequence[str]) -> list[str]:
-    """Return the words of the current fact; empty at the start of a fact."""
+    """Return the tokens of the current fact, or none at the start of a fact."""
     start = len(tokens)
     while start and tokens[start - 1].lower() not in _JOINED:
         start -= 1
@@ -104,7 +104,7 @@ def _find_current_fact(tokens: Sequence[str]) -> list[str]:
     while fact and fact[0].lower() in ("not", "("):
         del fact[0]
     while fact and fact[-1] == ")" and fact.count(")") > fact.count("("):
-        del fact[-1]  # the entry of the enclosing brackets
+        del fact[-1]  # this parenthesis closes an outer one
     return fact
 
 
@@ -114,7 +114,7 @@ def _list_facts(named: Named, negated: bool) -> list[str]:
 
 
 def _list_quantities(named: Named) -> list[str]:
-    """Return the quantities that the scenario can measure."""
+    """Return the quantities that can be measured in the scenario, each with an opening parenthesis."""
     return [
         f"{name}("
         for name, quantity in quantities.QUANTITIES.items()
@@ -143,7 +143,7 @@ def _is_named(token: str, names: Sequence[str]) -> bool:
 
 
 def _quote_names(names: Sequence[str]) -> list[str]:
-    """Quote names as conditions require: names with several words in brackets."""
+    """Enclose names in square brackets if conditions require it, for example names with spaces."""
     return [name if _BARE.fullmatch(name) else f"[{name}]" for name in names]
 
 
@@ -159,13 +159,13 @@ OF_THE_TEXT: Final = {
     "goal": ("goal",),
     "name": ("server", "client"),
 }
-"""Kind of name (also a kind of verb parameter) -> tables whose entries have such names."""
+"""Kind of name, or kind of verb parameter -> tables that contain these names."""
 
 GO_ON: Final = {ACT: complete_input, CONDITION: complete_condition}
 
 
 def list_names(data: Mapping[str, object], kind: str) -> list[str]:
-    """Return the names that can be offered for a field, in the order of the text."""
+    """Return the valid names of *kind* in the scenario *data*, in the order of the text."""
     if kind == "site":
         return list(SITES)
     if kind == "workload":
@@ -192,7 +192,7 @@ def complete_field(data: Mapping[str, object], field_kind: str, prefix: str) -> 
 
 
 def list_names_in_text(text: str, kind: str) -> list[str]:
-    """Return the names in a scenario's text; empty while it is invalid."""
+    """Return the valid names of *kind* in a scenario text. Return none while the text is invalid TOML."""
     try:
         return list_names(tomllib.loads(text), kind)
     except (ValueError, RecursionError):
@@ -215,11 +215,11 @@ _KEY: Final = re.compile(r"^\s*([\w\-]+)\s*=\s*")
 _STRING: Final = re.compile(r"""(["'])((?:(?!\1).)*)\Z""")
 """Pattern of an unfinished string."""
 _OFFERED: Final = {key.rpartition(".")[2]: of for key, of in OFFERED.items()}
-"""Key -> kind of valid names, as in the form."""
+"""Key -> kind of valid names, the same as in the form."""
 
 
 def find_completions(text: str, position: int) -> list[str]:
-    """Return valid words at *position*: a table after `[`, keys at the start of a line, else values of the key."""
+    """Return the valid words at *position*: tables after `[`, keys at the start of a line, or values."""
     before = text[:position]
     line = before.rpartition("\n")[2]
     if line.lstrip().startswith("["):
@@ -245,26 +245,26 @@ def find_completions(text: str, position: int) -> list[str]:
 
 
 def _find_enclosing_table(prefix: str) -> list[str]:
-    """Return the path of the table in which the text *prefix* ends."""
+    """Return the path of the table that is open at the end of *prefix*."""
     headers = _TABLE.findall(prefix)
     return headers[-1].split(".") if headers else []
 
 
 def _list_used_keys(prefix: str) -> list[str]:
-    """Return keys that the table has already."""
+    """Return the keys that the last table of *prefix* already has."""
     last = max((match.end() for match in _TABLE.finditer(prefix)), default=0)
     return [key[1] for line in prefix[last:].splitlines() if (key := _KEY.match(line))]
 
 
 def _list_tables() -> list[str]:
-    """Return all keys that are written as a table or an array of tables."""
+    """Return the keys of the file that are tables or arrays of tables."""
     return [
         name for name, place in _list_properties([]).items() if _get_inner_schema(place).get("properties")
     ]
 
 
 def _list_properties(path: list[str]) -> dict[str, JsonSchema]:
-    """Return key -> JSON Schema of the table at *path*; empty for an unknown table."""
+    """Return key -> JSON Schema for the table at *path*. Return none for an unknown table."""
     schema_part: JsonSchema = _load_schema()
     for step in path:
         schema_part = _get_inner_schema(schema_part.get("properties", {}).get(step, {}))
@@ -273,7 +273,7 @@ def _list_properties(path: list[str]) -> dict[str, JsonSchema]:
 
 
 def _get_inner_schema(schema_node: JsonSchema) -> JsonSchema:
-    """Return the inner schema of an array, an optional or a reference. For several alternatives, merge their keys."""
+    """Return the schema inside an array, an optional value or a reference. Merge the keys of alternatives."""
     if "$ref" in schema_node:
         return _get_inner_schema(_load_schema()["$defs"][schema_node["$ref"].rpartition("/")[2]])
     if "items" in schema_node:
@@ -292,7 +292,7 @@ def _get_inner_schema(schema_node: JsonSchema) -> JsonSchema:
 
 
 def _list_values(schema_node: JsonSchema) -> list[str]:
-    """Return values that the schema lists."""
+    """Return the values that the schema enumerates."""
     values: list[str] = []
     for option in (schema_node, *schema_node.get("anyOf", ())):
         inner = _get_inner_schema(option)

@@ -1,4 +1,4 @@
-"""Brief as a learner, a candidate in an exam and an instructor see it, with their later information."""
+"""Preview of the brief for a learner, an exam candidate or the instructor, with later information."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,17 +22,17 @@ READERS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 class BriefPreviewPage(Protocol):
-    """Page before a drill."""
+    """Interface of the brief page that the preview shows."""
 
     def show_scenario(self, scenario: Scenario) -> None:
         """Show the brief of a scenario."""
 
     def show_read_only(self, mode: str, appendix: str) -> None:
-        """Show the brief as in a mode, with an appendix."""
+        """Show the brief without buttons, as in *mode*, with *appendix* (Markdown) below it."""
 
 
 class BriefPreview(QWidget):
-    """The real brief. While a text is invalid, the last valid one stays."""
+    """Preview of the brief on the real brief page. While the text is invalid, the last valid preview stays."""
 
     def __init__(self, brief: BriefPreviewPage, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -52,7 +52,7 @@ class BriefPreview(QWidget):
         brief.hide()
 
     def show_scenario(self, scenario: Scenario | None) -> None:
-        """Show *scenario*; None means the text is currently invalid."""
+        """Show *scenario*. None means that the text is currently invalid."""
         if scenario is None:
             self.message.setText(
                 tr("Previous preview. It is updated when the problems below are fixed.")
@@ -75,7 +75,7 @@ class BriefPreview(QWidget):
 
 
 def build_appendix(scenario: Scenario, reader: str) -> str:
-    """Return the parts that *reader* sees in addition to the brief, as Markdown.
+    """Return Markdown with the parts that *reader* sees in addition to the brief.
 
     An exam has no hints. Only the instructor sees all parts.
     """
@@ -162,7 +162,7 @@ def _format_time(inject: Inject | Question | Prediction) -> str:
 
 
 def _format_wait_condition(step: SolutionStep) -> str:
-    """Return the condition that a step waits for. Its time is part of its input line."""
+    """Return the condition that a step waits for. The time of a step is part of its input line."""
     if step.when is None:
         return ""
     waits = tr("when {condition}").format(condition=step.when)
@@ -179,7 +179,7 @@ _MARKUP: Final = re.compile(r"([\\`*_\[\]<>#|~])|^([-+])(?=\s)")
 
 
 def _escape_choices(texts: Iterable[str]) -> tuple[str, ...]:
-    """Escape choices as plain text in Markdown: `201.` does not start a list, `*` is not emphasis."""
+    """Escape choices for Markdown, so that `201.` does not start a list and `*` is not emphasis."""
     return tuple(_NUMBERED.sub(r"\1\\\2", _MARKUP.sub(r"\\\1\2", text)) for text in texts)
 
 

@@ -1,4 +1,4 @@
-"""Small form for a new fault: time, command, note."""
+"""Small form to add a fault: time, command and note."""
 
 from typing import Final
 
@@ -35,14 +35,14 @@ GROUPS: Final = ("fault", "load", "repair", "sql", "chore")
 """Groups of verbs in menu order. Remarks are omitted because they have no effect."""
 
 FIELD_PADDING: Final = 12
-"""Padding in pixels at each side of a field's text: the style sheet's and a little more."""
+"""Padding at each side of a field's text in pixels, slightly larger than in the style sheet."""
 
 
 class AddFault(QFrame):
-    """Form: Enter adds, Esc closes. Invalid input is reported at once and not added."""
+    """Form to add a fault. Enter adds it, and Esc closes the form. Invalid input shows an error instead."""
 
     wanted = Signal(object, str, str)
-    """Signal: times in file form (as an object, because Qt would sort a dict), input line, note."""
+    """Signal: times as in the file, input line, note. The times are an object, because Qt would sort a dict."""
     left = Signal()
 
     def __init__(self, named: Named, parent: QWidget | None = None) -> None:
@@ -113,7 +113,7 @@ class AddFault(QFrame):
         grid.setRowStretch(7, 1)
 
     def _fill_verbs(self) -> None:
-        """Fill the list of verbs: faults first, then load, repairs and the remaining verbs."""
+        """Fill the list of verbs: faults first, then load, repairs and other verbs."""
         for number, group in enumerate(GROUPS):
             if number:
                 self.verb.insertSeparator(self.verb.count())
@@ -125,7 +125,7 @@ class AddFault(QFrame):
     # --- display --------------------------------------------------------------------------------------------
 
     def prepare(self, at_s: float) -> None:
-        """Prepare for a fault at *at_s*; former input is cleared."""
+        """Clear the form and set its time to *at_s*."""
         self.from_time.setText(f"{at_s:.0f}s")
         self.to_time.setText(f"{at_s + 30.0:.0f}s")
         self.after.setText("0")
@@ -187,7 +187,7 @@ class AddFault(QFrame):
         if not wide:
             field.setMaximumWidth(field.fontMetrics().averageCharWidth() * 24)
         row = self._options if parameter is None else self._acts
-        row.insertWidget(row.count() - 1, field, 8 if wide else 1)  # before the stretch
+        row.insertWidget(row.count() - 1, field, 8 if wide else 1)  # insert the field before the stretch
         self.fields.append((parameter, name, field))
 
     # --- adding ---------------------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ class AddFault(QFrame):
         return " ".join(words)
 
     def _parse_times(self) -> dict[str, object] | str:
-        """Return the values for the file, or an error message."""
+        """Return the times as in the file, or an error message."""
         kind = self.when.currentData()
         if kind == WAIT:
             condition, delay_text = self.condition.text().strip(), self.after.text().strip()
@@ -230,7 +230,7 @@ class AddFault(QFrame):
             self.message.setText(times)
             return
         try:
-            if "{" not in self.line:  # the value of a variant is known when the seed is chosen
+            if "{" not in self.line:  # the values of a variant are known only after the seed is chosen
                 parse_line(self.line)
         except InputError as problem:
             self.message.setText(localize(str(problem)))
@@ -266,7 +266,7 @@ def _format_text(field: QWidget) -> str:
 
 
 def _parse_value(text: str) -> int | float | str:
-    """Return the value as an author writes it: a plain number has no quotes."""
+    """Return a plain number as a number, and any other text unchanged."""
     try:
         number = float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Time axis of a scenario with its lanes, and entries that can be dragged."""
+"""Time axis of a scenario with lanes of entries that can be dragged."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -43,11 +43,11 @@ from engine.overrides import override
 MARGIN: Final = 14.0
 LABEL_SCALE: Final = 0.88
 LABEL_MAX: Final = 22.0
-"""Maximum length of a label, in average characters. Longer ones are elided, because T-SQL can be long."""
+"""Maximum length of a label in average characters. Longer labels, such as T-SQL, are elided."""
 CHIP_MAX: Final = 48.0
 CHIP_GAP: Final = 6.0
 LEADER: Final = 0.45
-"""Height of the lines from the times of steps to their discs, in lines of text."""
+"""Height of the lines between the times of steps and their discs, in line heights."""
 
 LOOKS: Final = {
     "fault": ("bad", "down"),
@@ -56,25 +56,28 @@ LOOKS: Final = {
     "sql": ("info", "square"),
     "chore": ("idle", "diamond"),
 }
-"""Group of the verb -> tone and shape, so that color is not the only sign."""
+"""Group of the verb -> tone and shape. The shape makes groups distinguishable without color."""
 OTHER: Final = ("idle", "circle")
 
 
 class TimelineCanvas(QWidget):
-    """Plan on a canvas. It emits mouse actions and changes nothing itself."""
+    """Canvas that draws a timeline plan. It emits mouse actions and does not change the plan."""
 
     chosen = Signal(object)
     """Signal: path of the clicked entry."""
     also_chosen = Signal(object)
-    """Signal: path of an entry clicked with Ctrl, to add to or remove from the selection."""
+    """Signal: path of an entry clicked with Ctrl, which should be added to or removed from the selection."""
     menu_wanted = Signal(object, object, object)
-    """Signal: screen position, path of the entry or None, and seconds at the position (None means opened by a key)."""
+    """Signal: screen position, path of the entry or None, and the time there in seconds. The time is None if
+    a key
+    opens the menu.
+    """
     dropped = Signal(object, object)
-    """Signal: dragged entry in its old form, and its new position in seconds."""
+    """Signal: dragged entry before the drag, and its new start and end in seconds."""
     height_changed = Signal()
     """Signal: the lanes need another height."""
     add_wanted = Signal(float)
-    """Signal: double click on free space, in seconds since the start."""
+    """Signal: time in seconds since the start at which free space was double-clicked."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -99,7 +102,10 @@ class TimelineCanvas(QWidget):
     def show_plan(
         self, plan: TimelinePlan, current_path: Path | None, selected: frozenset[Path] = frozenset()
     ) -> None:
-        """Show *plan* with the entry at *current_path* and those *selected*; a drag in progress is canceled."""
+        """Show *plan* and highlight the entry at *current_path* and the *selected* entries.
+
+        Cancel a running drag.
+        """
         self._plan, self._chosen_path, self._selected = plan, current_path, selected
         self._dragged = self._spot = None
         entry = plan.find_entry(current_path)
@@ -111,16 +117,16 @@ class TimelineCanvas(QWidget):
 
     @property
     def cursor_s(self) -> float | None:
-        """Position of the last click, in seconds since the start."""
+        """Time of the last click in seconds since the start, or None."""
         return self._cursor_s
 
     def compute_box(self, path: Path) -> QRectF | None:
-        """Return the rectangle in which an entry is drawn."""
+        """Return the rectangle of the entry at *path*, or None."""
         return next((self._pin_box(entry, box) for entry, box, _ in self._boxes if entry.path == path), None)
 
     @property
     def scale(self) -> Scale:
-        """Return the scale of the time axis."""
+        """Scale of the time axis."""
         return Scale(MARGIN, max(40.0, self.width() - 2 * MARGIN), self._plan.length_s)
 
     # --- geometry -------------------------------------------------------------------------------------------
@@ -131,7 +137,7 @@ class TimelineCanvas(QWidget):
 
     @property
     def _visible_rect(self) -> QRectF:
-        """Visible part: names and entries without a time stay in it while scrolling."""
+        """Visible part of the canvas. Lane names and entries without a time stay inside it during scrolling."""
         parent = self.parentWidget()
         if parent is None or parent.width() >= self.width():
             return QRectF(self.rect())
@@ -214,9 +220,9 @@ class TimelineCanvas(QWidget):
         return box.translated(self._visible_rect.left(), 0.0) if entry.kind == WAIT else box
 
     def _find_entry(self, position: QPointF) -> tuple[TimelineEntry, str] | None:
-        """Return the entry at this position, and its part.
+        """Return the entry at *position* and its part, or None.
 
-        The selected entry and the last drawn steps take precedence.
+        Of overlapping entries, the selected entry has precedence, then the entry drawn last.
         """
         hits = [
             (entry, fault_layout)
@@ -306,7 +312,7 @@ class TimelineCanvas(QWidget):
         self.menu_wanted.emit(event.globalPos(), entry[0].path if entry else None, at_s)
 
     def give_up(self) -> bool:
-        """Cancel a drag; the entry keeps its place. Return whether there was one."""
+        """Cancel a running drag, so that the entry keeps its time. Return False if there is none."""
         if self._dragged is None:
             return False
         self._dragged = self._spot = None
@@ -440,7 +446,7 @@ class TimelineCanvas(QWidget):
         painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, text)
 
     def _draw_step(self, painter: QPainter, colors: ThemeTokens, entry: TimelineEntry, box: QRectF) -> None:
-        """Draw a numbered disc, dashed without a time in the text; overlapping discs move apart."""
+        """Draw a step as a numbered disc. The disc is dashed if the text does not state its time."""
         is_selected = self._is_selected(entry)
         x, top = self.scale.compute_x(entry.spot[0]), box.top() - self._line * LEADER
         painter.setPen(QPen(colors.accent if entry.sure else colors.border, 1.2))
@@ -461,7 +467,7 @@ class TimelineCanvas(QWidget):
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(int(entry.path[1]) + 1))
 
     def _draw_times(self, painter: QPainter, colors: ThemeTokens) -> None:
-        """Draw the time at which a fault would be added, and the time of the dragged entry on the axis."""
+        """Draw the time of the cursor, and the time of the dragged entry on the axis."""
         top = self._line * 1.3
         if self._cursor_s is not None and self._cursor_s <= self._plan.length_s:
             x = self.scale.compute_x(self._cursor_s)

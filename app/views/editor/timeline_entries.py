@@ -1,4 +1,4 @@
-"""Timed contents of a scenario's text: its faults and the steps of its solution. Without Qt."""
+"""Timeline entries of a scenario text: its faults and the steps of its solution. Independent of Qt."""
 
 import re
 import tomllib
@@ -19,11 +19,14 @@ AT, WINDOW, WAIT, STEP = "at", "window", "wait", "step"
 
 Path = tuple[str | int, ...]
 EntrySpan = tuple[float, float]
-"""Start and end in seconds. Both are equal for a moment. For a fault with a condition both are its delay."""
+"""Start and end in seconds. They are equal for a single time. For a fault with a condition, both are its
+delay.
+"""
 
 LENGTH_LEAST_S: Final = 120.0
+"""Minimum length of the axis for a scenario without a length. Assumed."""
 LENGTH_BEYOND_S: Final = 60.0
-"""Length of the axis after the last entry of a scenario without a length. Assumed."""
+"""Length of the axis after the last entry, for a scenario without a length. Assumed."""
 
 _ANY_DURATION: Final[TypeAdapter[float]] = TypeAdapter(
     Duration, config=ConfigDict(strict=True, allow_inf_nan=False)
@@ -32,7 +35,7 @@ _STEP: Final = re.compile(r"\s*+(\+?)(\d++(?:\.\d++)?)s?\s++(.*)", re.DOTALL)
 
 
 class TimelineEntry(Struct, frozen=True):
-    """A fault of the timeline or a step of the solution."""
+    """Fault of the timeline, or step of the solution."""
 
     path: Path
     kind: str
@@ -40,21 +43,23 @@ class TimelineEntry(Struct, frozen=True):
     """Input line without its time."""
     spot: EntrySpan
     condition: str = ""
-    """Condition that starts the entry; empty if a time starts it."""
+    """Condition that starts the entry. Empty if a time starts it."""
     note: str = ""
     sure: bool = True
-    """True if the text states the time. Otherwise the step is placed by its order."""
+    """True if the text states the time. Otherwise the time of a step is estimated from its position in the
+    list.
+    """
     delay_s: float = 0.0
     """Delay of a step after the previous one, or after its condition."""
 
     @property
     def movable(self) -> bool:
-        """Return whether the entry has a time that can be dragged."""
+        """True if the entry has a time that can be dragged."""
         return self.kind in (AT, WINDOW) or (self.kind == WAIT and self.sure)
 
     @property
     def group(self) -> str:
-        """Group of its verb; empty for an unknown verb."""
+        """Group of the entry's verb. Empty for an unknown verb."""
         verb = VERBS.get(self.act.partition(" ")[0].lower())
         return verb.group if verb else ""
 
@@ -64,16 +69,16 @@ class TimelinePlan(Struct, frozen=True):
 
     length_s: float
     faults: tuple[TimelineEntry, ...] = ()
-    """Faults with a time in order, then those that wait for a condition."""
+    """Faults with a time, in order of time, then faults that wait for a condition."""
     steps: tuple[TimelineEntry, ...] = ()
 
     @property
     def entries(self) -> tuple[TimelineEntry, ...]:
-        """Return faults and steps in one list."""
+        """Faults and steps in one tuple."""
         return (*self.faults, *self.steps)
 
     def find_entry(self, path: Path | None) -> TimelineEntry | None:
-        """Return the entry at a path; None if there is none."""
+        """Return the entry at *path*, or None."""
         return next((entry for entry in self.entries if entry.path == path), None)
 
 
@@ -81,7 +86,10 @@ class TimelinePlan(Struct, frozen=True):
 
 
 def read_plan(text: str) -> TimelinePlan:
-    """Parse the plan in *text*, ignoring invalid entries. Raises ValueError for invalid TOML."""
+    """Parse the timeline of *text* and ignore invalid entries.
+
+    Raises ValueError for invalid TOML.
+    """
     try:
         data = tomllib.loads(text)
     except RecursionError as error:
@@ -98,7 +106,7 @@ def read_plan(text: str) -> TimelinePlan:
 
 
 def parse_seconds(value: object) -> float | None:
-    """Return a duration of a scenario in seconds; None if it is invalid."""
+    """Convert a duration of a scenario to seconds. Return None if it is invalid."""
     try:
         return None if value is None else _ANY_DURATION.validate_python(value)
     except ValidationError:
@@ -137,7 +145,7 @@ def _collapse_spaces(value: object) -> str:
 
 
 def _list_raw_steps(data: Mapping[str, object]) -> Iterator[TimelineEntry]:
-    """Yield steps with the times known from the text; the duration of a condition is unknown."""
+    """Yield the steps with the times that the text states. After a condition, times are unknown."""
     before: float | None = 0.0
     for number, table in _list_tables(data, "solution"):
         do, condition = table.get("do"), _collapse_spaces(table.get("when"))
@@ -159,7 +167,7 @@ def _list_raw_steps(data: Mapping[str, object]) -> Iterator[TimelineEntry]:
 
 
 def _spread_steps(steps: Sequence[TimelineEntry], length_s: float) -> Iterator[TimelineEntry]:
-    """Yield the steps, those without a time spread evenly between the times around them."""
+    """Yield all steps. Steps without a time are spread evenly between the known times around them."""
     index, known_s = 0, 0.0
     while index < len(steps):
         if steps[index].sure:
@@ -181,7 +189,7 @@ def _spread_steps(steps: Sequence[TimelineEntry], length_s: float) -> Iterator[T
 
 
 def describe_entry(entry: TimelineEntry) -> str:
-    """Return the entry as a line of a list and for a screen reader."""
+    """Return a line that describes the entry, for a list and for a screen reader."""
     start, end = (formatting.format_run_time(t_s, _count_decimals(t_s)) for t_s in entry.spot)
     act = entry.act or tr("empty")
     if entry.kind == AT:
@@ -203,7 +211,7 @@ def describe_entry(entry: TimelineEntry) -> str:
 
 
 def get_condition(entry: TimelineEntry) -> str:
-    """Return the condition that a fault waits for."""
+    """Describe the condition and the delay that a fault waits for."""
     delay = entry.spot[0]
     if not entry.condition:
         return tr("No time set")
@@ -221,7 +229,7 @@ def _count_decimals(t_s: float) -> int:
 
 
 def describe_keys(plan: TimelinePlan, selected: Sequence[TimelineEntry], entry: TimelineEntry | None) -> str:
-    """Describe the commands for the entry, or for several *selected* entries."""
+    """Describe the keys that act on the entry, or on several *selected* entries."""
     if len(selected) > 1:
         text = tr("{n} selected. Left, Right: move all by 1 s; with Shift, 10 s. Delete removes the faults.")
         return text.format(n=len(selected))
@@ -242,16 +250,18 @@ WHOLE, START, END = "whole", "start", "end"
 """Parts of an entry that the user can drag."""
 
 FINE_PX_PER_S: Final = 2.0
-"""Minimum scale for drags in seconds; below it they use five seconds, so that a pixel skips no reachable time."""
+"""Minimum scale at which drags snap to seconds. Below it they snap to five seconds, so that no snap time is
+smaller than a pixel.
+"""
 COARSE_S: Final = 5.0
 GRIP_PX: Final = 6.0
-"""Half the width in which a marker or the end of a window can be grabbed."""
+"""Half the width of the area in which a marker or a window end can be dragged."""
 ROWS_MAX: Final = 12
-"""Maximum number of rows. Entries without room overlap others in the last row."""
+"""Maximum number of rows. Further entries overlap others in the last row."""
 
 
 class Scale(Struct, frozen=True):
-    """Time scale: *left* is 0 s, *width* pixels to the right is *length_s*."""
+    """Scale that maps 0 to *length_s* seconds to *width* pixels, beginning at *left*."""
 
     left: float
     """Left edge of the axis in pixels."""
@@ -259,41 +269,42 @@ class Scale(Struct, frozen=True):
     length_s: float
 
     def compute_x(self, t_s: float) -> float:
-        """Return the pixel of a time."""
+        """Return the x coordinate of a time."""
         return self.left + t_s / self.length_s * self.width
 
     def compute_time(self, x: float) -> float:
-        """Return seconds, within the drill."""
+        """Return the time at *x* in seconds, limited to the length of the drill."""
         return min(self.length_s, max(0.0, (x - self.left) / self.width * self.length_s))
 
     @property
     def step_s(self) -> float:
-        """Step of a drag in seconds."""
+        """Snap interval of a drag in seconds."""
         return 1.0 if self.width / self.length_s >= FINE_PX_PER_S else COARSE_S
 
 
 class FaultLayout(Struct, frozen=True):
-    """Fault in its lane from *start* to *end* (equal for a moment), with its label at *label*."""
+    """Position of a fault in its lane, in pixels. *start* and *end* are equal for a single time."""
 
     row: int
     start: float
     end: float
     label: float
+    """Left edge of the label."""
     label_width: float
 
     @property
     def from_x(self) -> float:
-        """Return the left edge in pixels."""
+        """Left edge in pixels."""
         return min(self.start, self.label) - GRIP_PX
 
     @property
     def to_x(self) -> float:
-        """Return the right edge in pixels."""
+        """Right edge in pixels."""
         return max(self.end, self.label + self.label_width) + GRIP_PX
 
 
 def lay_out_faults(spots: Sequence[EntrySpan], widths: Sequence[float], scale: Scale) -> list[FaultLayout]:
-    """Return each fault with its label (*widths* in pixels) in the first row that has room for both."""
+    """Place each fault and its label in the first row with space for both. *widths*: label widths in pixels."""
     ends: list[float] = []
     """Position from which each row is free."""
     layouts = []
@@ -313,7 +324,7 @@ def lay_out_faults(spots: Sequence[EntrySpan], widths: Sequence[float], scale: S
 
 
 def _compute_label_x(start: float, end: float, width: float, scale: Scale) -> float:
-    """Return the left side of a label: within a wide window, or right or left of it at the end of the axis."""
+    """Return the left edge of a label: inside a wide window, or to its right, or to its left at the axis end."""
     if end - start >= width + 4 * GRIP_PX:
         return start + (end - start - width) / 2.0
     right = end + 1.7 * GRIP_PX
@@ -323,7 +334,7 @@ def _compute_label_x(start: float, end: float, width: float, scale: Scale) -> fl
 
 
 def lay_out_flow(widths: Sequence[float], room: float, gap: float) -> list[tuple[int, float]]:
-    """Return row and left side of items that wrap like words."""
+    """Return row and left edge of items that wrap like words."""
     positions, row, x = [], 0, 0.0
     for width in widths:
         if x and x + width > room:
@@ -334,7 +345,10 @@ def lay_out_flow(widths: Sequence[float], room: float, gap: float) -> list[tuple
 
 
 def spread_out(xs: Sequence[float], pitch: float, left_x: float, right_x: float) -> list[float]:
-    """Move *xs*, in their order, at least *pitch* apart, within *left_x* to *right_x* if possible."""
+    """Move *xs* at least *pitch* apart, in the same order.
+
+    The result is between *left_x* and *right_x*. If the space does not suffice, *pitch* is reduced.
+    """
     pitch = min(pitch, (right_x - left_x) / max(1, len(xs) - 1))
     label_xs: list[float] = []
     for x in xs:
@@ -347,7 +361,7 @@ def spread_out(xs: Sequence[float], pitch: float, left_x: float, right_x: float)
 
 
 def find_grip(layout: FaultLayout, x: float) -> str | None:
-    """Return the part of an entry at *x*: one end of a window, or the whole entry.
+    """Return the part of an entry at *x*: one end of a window, the whole entry, or None.
 
     A label belongs to the whole entry.
     """
@@ -361,7 +375,10 @@ def find_grip(layout: FaultLayout, x: float) -> str | None:
 
 
 def drag_spot(spot: EntrySpan, part: str, by_s: float, step_s: float, length_s: float) -> EntrySpan:
-    """Return *spot* after a drag of *part* by *by_s* seconds, snapped to *step_s*, within 0 to *length_s*."""
+    """Return *spot* after a drag of *part* by *by_s* seconds.
+
+    The result is snapped to *step_s* and limited to 0 to *length_s*.
+    """
     start, end = spot
     if part == START:
         return (min(end, _snap_time(start + by_s, step_s, length_s)), end)
@@ -377,7 +394,7 @@ def _snap_time(t_s: float, step_s: float, most_s: float) -> float:
 
 
 def move_span(spot: EntrySpan, part: str, by_s: float, length_s: float) -> EntrySpan:
-    """Return *spot* moved by keys, without snapping."""
+    """Return *spot* after *part* was moved by *by_s* seconds with keys, without snapping."""
     start, end = spot
     if part == END:
         return (start, min(length_s, max(start, round(end + by_s, 2))))
@@ -391,9 +408,9 @@ _UNIT_S: Final = {"h": 3600.0, "min": 60.0, "s": 1.0}
 
 
 def find_latest_s(entry: TimelineEntry, plan: TimelinePlan) -> float:
-    """Return the latest possible time or delay of an entry, in seconds.
+    """Return the maximum time or delay of an entry in seconds.
 
-    This is the length of the drill, or the maximum delay.
+    The maximum time is the length of the drill.
     """
     return DURATION_MAX_S if entry.kind == WAIT else plan.length_s
 
@@ -401,9 +418,10 @@ def find_latest_s(entry: TimelineEntry, plan: TimelinePlan) -> float:
 def move_entries(
     text: str, plan: TimelinePlan, entry: TimelineEntry, spot: EntrySpan, selected: Sequence[TimelineEntry]
 ) -> str:
-    """Return *text* with the entry at *spot*; others that are *selected* move equally, unless only its end moves.
+    """Return *text* with the entry moved to *spot*.
 
-    Raises ScenarioEditError.
+    If the whole entry moves and is *selected*, the other selected entries move by the same time. Raises
+    ScenarioEditError.
     """
     text = move_entry(text, entry, spot)
     by_s = spot[0] - entry.spot[0]
@@ -420,14 +438,14 @@ def move_entries(
 
 
 def remove_entries(text: str, entries: Iterable[TimelineEntry]) -> str:
-    """Return *text* without these entries. Raises ScenarioEditError."""
+    """Return *text* without *entries*. Raises ScenarioEditError."""
     for entry in sorted(entries, key=lambda entry: -int(entry.path[1])):
         text = remove_entry(text, str(entry.path[0]), int(entry.path[1]))
     return text
 
 
 def find_next_path(plan: TimelinePlan, removed_entries: Sequence[TimelineEntry]) -> Path | None:
-    """Return the path of the fault to select after a removal; None if no fault remains.
+    """Return the path of the fault to select after a removal, or None if no fault remains.
 
     This is the fault after the first of *removed_entries*, or else the last fault.
     """
@@ -440,17 +458,17 @@ def find_next_path(plan: TimelinePlan, removed_entries: Sequence[TimelineEntry])
 
 
 def move_entry(text: str, entry: TimelineEntry, spot: EntrySpan) -> str:
-    """Return *text* with the entry at *spot*, with its time in its style. Raises ScenarioEditError."""
+    """Return *text* with the entry moved to *spot*. The format of its time is kept. Raises ScenarioEditError."""
     keys: Mapping[str, tuple[Path, ...]] = {
         AT: (("at",),),
         WINDOW: (("between", 0), ("between", 1)),
         WAIT: (("after",),),
     }
     table = read_value(text, entry.path)
-    if not isinstance(table, dict):  # the text has changed since it was shown
+    if not isinstance(table, dict):  # the text has changed since the plan was shown
         raise ScenarioEditError(tr("This entry no longer exists in the list."))
     if entry.kind == WINDOW and parse_seconds(table["between"][0]) != entry.spot[0]:
-        spot = (spot[1], spot[0])  # a reversed span: the checks report it, so show it
+        spot = (spot[1], spot[0])  # keep a reversed window, because the checks report it
         old_values = (entry.spot[1], entry.spot[0])
     else:
         old_values = entry.spot
@@ -464,7 +482,7 @@ def move_entry(text: str, entry: TimelineEntry, spot: EntrySpan) -> str:
 
 
 def format_time(t_s: float, sample: object) -> int | float | str:
-    """Return *t_s* in the style of *sample*: 95, "95s", "95", "2min" for whole minutes."""
+    """Return *t_s* in the format of *sample*: 95, "95s", "95", or "2min" for whole minutes."""
     if not isinstance(sample, str):
         return int(t_s) if t_s == int(t_s) else round(t_s, 2)
     match = _WRITTEN.match(sample)
