@@ -1,4 +1,4 @@
-"""ERRORLOG of each server, as the log file viewer of Management Studio shows it."""
+"""ERRORLOG of each server, as in the log file viewer of Management Studio."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 SEVERITY_OF_ERRORS: Final = 11
-"""Lowest severity with an `Error: …` line. Documented (facts, section 7)."""
+"""Minimum severity of messages with an additional `Error: …` line. Documented (facts, section 7)."""
 
 
 class ErrorLogLine(Struct, frozen=True):
-    """One line of the log."""
+    """Line of the ERRORLOG."""
 
     t_s: float
     date: str
@@ -35,12 +35,12 @@ class ErrorLogLine(Struct, frozen=True):
 
     @property
     def search_text(self) -> str:
-        """Return the text that the filter searches."""
+        """Text that the filter searches."""
         return f"{self.date} {self.source} {self.message}"
 
 
 def iterate_lines(event: Event, world: World) -> Iterator[ErrorLogLine]:
-    """Yield the lines that an event of kind "errorlog" wrote: one, or the pair of an error."""
+    """Yield the lines of an "errorlog" event: a message, preceded by an `Error: …` line if it is an error."""
     error = get_data(event, ErrorLogData)
     if error is None:
         return
@@ -71,7 +71,7 @@ SHORT: Final = (
 
 
 class ErrorLog(EventTable):
-    """Tab for each server."""
+    """View with the ERRORLOG of each server in a tab."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(
@@ -86,7 +86,7 @@ class ErrorLog(EventTable):
         )
 
     def list_events_of(self, drill: Drill) -> Iterable[Event]:
-        """Return the ERRORLOG lines from before the run, such as the startup, and the lines since then."""
+        """Return all ERRORLOG events, including lines from before the run, such as the startup."""
         before = [
             Event(tick, ErrorLogData(number=number, severity=severity, state=state), text, server)
             for server, lines in drill.errorlog_before.items()

@@ -1,4 +1,4 @@
-"""All events by kind and server: the true state, for instructors and for replay."""
+"""List of all events by kind and server. It shows the true state, for instructors and for replay."""
 
 from collections.abc import Iterator
 from typing import Final, cast
@@ -28,17 +28,20 @@ TONES: Final = {
     "log": "warn",
     "alert": "warn",
 }
-"""Kind -> theme token."""
+"""Kind of event -> theme color."""
 
 
 def get_label(kind: str) -> str:
-    """Return the label of a kind in the interface language; an unknown kind of another version keeps its name."""
+    """Return the label of an event kind in the interface language.
+
+    An unknown kind (of another version) is unchanged.
+    """
     info = KINDS.get(cast(EventKind, kind))
     return tr(info.label) if info is not None else kind
 
 
 class EventRow(Struct, frozen=True):
-    """One event."""
+    """Row of one event."""
 
     t_s: float
     kind: str
@@ -48,12 +51,12 @@ class EventRow(Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """Return the label of the event's kind."""
+        """Label of the event's kind."""
         return get_label(self.kind)
 
     @property
     def search_text(self) -> str:
-        """Return the text that the filter searches."""
+        """Text that the filter searches."""
         return f"{self.label} {self.server or ''} {self.database or ''} {_format_text(self)}"
 
 
@@ -62,7 +65,7 @@ def _format_text(row: EventRow) -> str:
 
 
 def build_rows(event: Event, world: World) -> Iterator[EventRow]:
-    """Yield the row of an event; a batch is shown by its first line."""
+    """Yield the row of an event. A batch is represented by its first line."""
     text = event.text
     if isinstance(event.data, SqlData | SqlDoneData):
         done_data = get_data(event, SqlDoneData)
@@ -88,10 +91,10 @@ SHORT: Final = tuple(column for column in COLUMNS if column.title != "Database")
 
 
 class EventsList(EventTable):
-    """All events, with a menu of kinds."""
+    """List of all events with a menu to select kinds."""
 
     def __init__(self, parent: QWidget | None = None, empty: str = "") -> None:
-        """Create the list; *empty* is shown while it has no rows. Default: an advice for a single desk."""
+        """Create the list. *empty*: text without rows. The default text suits a desk without a class."""
         self._kinds: set[str] = {kind for kind, info in KINDS.items() if not info.is_quiet}
         empty = empty or tr("No events of the selected kinds. Start the clock or inject a fault.")
         super().__init__(

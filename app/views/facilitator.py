@@ -1,4 +1,4 @@
-"""Information for the instructor: the author's notes, and the coming events with their times."""
+"""Panel for the instructor: the author's notes, and the coming events with their times."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Facilitator(QScrollArea):
-    """Panel for the instructor only, because it reveals the drill."""
+    """Instructor panel. It is hidden from trainees, because it reveals the drill."""
 
     requested = Signal(str)
 
@@ -73,7 +73,7 @@ class Facilitator(QScrollArea):
 
     @Slot(list)
     def add_events(self, events: Sequence[Event]) -> None:
-        """Ignore events, because other views show them."""
+        """Ignore *events*, because other views show them."""
 
     def _show_font(self) -> None:
         self._coming_title.setFont(theme.resize_font(self.font(), 1.05, bold=True))

@@ -1,4 +1,4 @@
-"""Fault ledger: request, execution, effect and end of each fault, with the evidence."""
+"""Fault ledger: request, start, effect and end of each fault, with the evidence."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
@@ -24,11 +24,11 @@ from engine.verbs.lines import find_reverse, is_requested
 
 
 class HasJournal(HasTerms, Protocol):
-    """Part of a drill that this view reads."""
+    """Interface of a drill that this view reads."""
 
     @property
     def journal(self) -> list[Input]:
-        """Return the inputs so far."""
+        """Inputs of the run so far."""
 
 
 # --- texts of a row -----------------------------------------------------------------------------------------
@@ -41,18 +41,18 @@ BY_KEY: Final = (
 
 REVERTED, FELT, NOT_FELT = mark("undone"), mark("active"), mark("not detected")
 _SIGNS: Final = {REVERTED: ("✓", "muted"), FELT: ("●", "bad"), NOT_FELT: ("○", "warn")}
-"""State -> its shape and color token."""
+"""State -> symbol and theme color."""
 
 
 def describe_state(fault: Fault) -> str:
-    """Return the state of a fault as text."""
+    """Return the label of a fault's state."""
     if fault.reverted_tick is not None:
         return REVERTED
     return FELT if fault.effective_tick is not None else NOT_FELT
 
 
 def format_input_line(fault: Fault) -> str:
-    """Return the fault as an input line has it."""
+    """Return the fault in the form of an input line."""
     return " ".join((fault.verb, *fault.args))
 
 
@@ -68,7 +68,7 @@ def _format_time(tick: Tick | None) -> str:
 
 
 def _format_delay(fault: Fault) -> str:
-    """Return the delay from the start of the fault to its effect; empty if it had no effect."""
+    """Return the delay between the start of the fault and its effect, or an empty string without an effect."""
     if fault.effective_tick is None:
         return ""
     after_s = (fault.effective_tick - fault.active_tick) / TICKS_PER_S
@@ -76,7 +76,7 @@ def _format_delay(fault: Fault) -> str:
 
 
 def _format_effective_time(fault: Fault) -> str:
-    """Return the time of the effect, and its delay after the start of the fault."""
+    """Return the time of the effect and its delay after the start of the fault."""
     return f"{_format_time(fault.effective_tick)} ({_format_delay(fault)})"
 
 
@@ -85,7 +85,7 @@ def _find_tone(fault: Fault) -> str | None:
 
 
 def describe_row(fault: Fault) -> str:
-    """Return the full content of the row, for the text below the table and for screen readers."""
+    """Return all values of a row, for the text below the table and for screen readers."""
     immediate = fault.active_tick == fault.asked_tick
     time_template = (
         tr("Requested at {asked}") if immediate else tr("Requested at {asked}, active at {active}")
@@ -166,22 +166,23 @@ COLUMNS: Final = (
 
 
 FAULT: Final = 1
-"""Index of the column with the description."""
+"""Index of the column with the fault's input line."""
 ALWAYS: Final = 5
 """Number of columns from the left that a narrow panel shows."""
 SHORT_FAULT: Final = "power-off S"
+"""Sample text that determines the minimum width of the fault column."""
 LONG_FAULT: Final = "degrade SERVER_A SERVER_B rtt_ms=200"
-"""Sample texts that determine the minimum and maximum width of the column."""
+"""Sample text that determines the maximum width of the fault column."""
 
 
 # --- panel --------------------------------------------------------------------------------------------------
 
 
 class FaultLedger(QWidget):
-    """Row for each fault; reverts one or all."""
+    """Table with one row per fault. Buttons revert the selected fault or all faults."""
 
     requested = Signal(str)
-    """Signal: an input line without its time."""
+    """Signal: input line without its time."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -238,19 +239,19 @@ class FaultLedger(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        """Ignore events: the ledger of the world has everything."""
+        """Ignore *events*. The view reads the faults of the world instead."""
 
     # --- rows ---------------------------------------------------------------------------------------------
 
     def _show_faults(self, force: bool = False) -> None:
-        """Show the rows of the fault list; with *force* even without a change."""
+        """Update the rows if the faults changed, or unconditionally if *force*."""
         if self._drill is None or self._world is None:
             return
         ledger = tuple(self._world.faults)
         if ledger == self._shown_faults and not force:
             return
         self._shown_faults = ledger
-        # if the true state is hidden, the faults of the scenario must remain hidden
+        # if the true state is hidden, faults of the scenario must stay hidden
         own_faults = ledger if self._drill.terms.truth else _filter_requested(ledger, self._drill.journal)
         shown_faults = (
             [f for f in own_faults if f.reverted_tick is None]
@@ -270,10 +271,9 @@ class FaultLedger(QWidget):
         self._refresh()
 
     def _share_width(self) -> None:
-        """Share the width among the columns.
+        """Give the fault column the width that the always visible columns leave, within its limits.
 
-        The three times are always visible. The remaining width goes to the fault's text, then to the time of
-        the request, which rarely differs from the activation, then to the effect.
+        Columns further to the right scroll. The time of the request rarely differs from the start.
         """
         other_width = sum(self.table.columnWidth(index) for index in range(ALWAYS) if index != FAULT)
         remaining_width, metrics = self.table.viewport().width() - other_width, self.fontMetrics()
@@ -282,7 +282,7 @@ class FaultLedger(QWidget):
         self.table.setColumnWidth(FAULT, max(shortest_width, min(remaining_width, longest)))
 
     def _show_others(self, faults: list[Fault]) -> None:
-        """Show other rows; the selected fault stays selected if it still exists."""
+        """Replace the rows. Keep the selected fault if it is still listed."""
         selected_fault = self._find_selected_fault()
         self.model.replace(faults)
         ids = [fault.id for fault in faults]
@@ -292,7 +292,7 @@ class FaultLedger(QWidget):
             self.table.scrollToBottom()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Select a fault if the focus arrives by a key. With a single row, no arrow key would select it."""
+        """Select a fault when a key moves the focus here. In a single row, arrow keys cannot select it."""
         by_key = isinstance(event, QFocusEvent) and event.gotFocus() and event.reason() in BY_KEY
         if by_key and self._find_selected_fault() is None and self.model.rows:
             active = [index for index, fault in enumerate(self.model.rows) if fault.reverted_tick is None]
@@ -333,7 +333,10 @@ class FaultLedger(QWidget):
 
 
 def _filter_requested(faults: Iterable[Fault], journal: Sequence[Input]) -> tuple[Fault, ...]:
-    """Return the faults requested by an input of the journal; a T-SQL SHUTDOWN is matched to any batch before it."""
+    """Return the faults that an input of the journal requested.
+
+    A T-SQL SHUTDOWN is matched with any earlier batch on its server.
+    """
     batches = [(item.tick, item.args[0].partition("#")[0]) for item in journal if item.verb == "sql"]
 
     def was_requested(fault: Fault) -> bool:

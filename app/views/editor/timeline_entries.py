@@ -499,7 +499,10 @@ def _format_number(value: float) -> str:
 
 
 def add_fault(text: str, times: Mapping[str, object], act: str, note: str) -> tuple[str, Path]:
-    """Return *text* with one more fault after the others, and its path. Raises ScenarioEditError."""
+    """Return *text* with a new fault after the other faults, and the path of the new fault.
+
+    Raises ScenarioEditError.
+    """
     values = {**times, "do": act, **({"note": note} if note else {})}
     timeline_entries = read_value(text, ("timeline",))
     return add_entry(text, "timeline", values), (

@@ -1,4 +1,4 @@
-"""Timeline of a scenario in the editor: faults and solution on a time axis, and as a list for the keyboard."""
+"""Timeline view of the editor: faults and solution on a time axis, and as a list for keyboard use."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -51,7 +51,7 @@ _PATH = Qt.ItemDataRole.UserRole
 
 
 class TimelineList(QListWidget):
-    """Row for each entry, with multiple selection. Its methods emit no signals."""
+    """List with one row per entry and multiple selection. Except for `deselect`, its methods emit no signals."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -65,11 +65,11 @@ class TimelineList(QListWidget):
 
     @property
     def selected_paths(self) -> list[Path]:
-        """Return the paths of the selected rows."""
+        """Paths of the selected rows."""
         return [find_path(item) for item in self.selectedItems()]
 
     def show_entries(self, entries: Sequence[TimelineEntry], current: Path | None) -> None:
-        """Show these rows; selected ones stay selected, and *current* with them."""
+        """Show a row for each of *entries*. Keep the selection and also select *current*."""
         chosen_paths = {*self.selected_paths, current}
         self.blockSignals(True)
         self.clear()
@@ -86,7 +86,7 @@ class TimelineList(QListWidget):
         self.blockSignals(False)
 
     def choose(self, path: Path, extend_selection: bool = False) -> None:
-        """Select the row of *path*, alone or (*extend_selection*) in addition."""
+        """Select the row of *path*. If *extend_selection*, keep the other selected rows."""
         flags = QItemSelectionModel.SelectionFlag
         self.blockSignals(True)
         for row in range(self.count()):
@@ -95,14 +95,14 @@ class TimelineList(QListWidget):
         self.blockSignals(False)
 
     def deselect(self, path: Path) -> None:
-        """Deselect the row of *path* and emit the change, as a click does."""
+        """Deselect the row of *path*. Emit the change, as after a click."""
         for row in range(self.count()):
             if find_path(self.item(row)) == path:
                 self.item(row).setSelected(False)
 
 
 def find_path(item: QListWidgetItem) -> Path:
-    """Return the path in the text of the entry that a row shows."""
+    """Return the path in the text of the entry that *item* shows."""
     path: Path = item.data(_PATH)
     return path
 
@@ -110,11 +110,11 @@ def find_path(item: QListWidgetItem) -> Path:
 ZOOM_STEP: Final = 1.5
 ZOOM_MAX: Final = 60.0
 ZOOM_KEYS: Final = {"+": ZOOM_STEP, "=": ZOOM_STEP, "-": 1 / ZOOM_STEP, "0": 0.0}
-"""Key -> factor for the width of the axis; 0 means show all."""
+"""Key -> zoom factor of the axis. A factor of 0 shows the whole axis."""
 
 
 class ZoomArea(QScrollArea):
-    """Area that shows the canvas at its own width or a multiple of it."""
+    """Scroll area that shows the canvas at the width of the area or at a multiple of it."""
 
     def __init__(self, canvas: TimelineCanvas) -> None:
         super().__init__()
@@ -127,7 +127,10 @@ class ZoomArea(QScrollArea):
         self.horizontalScrollBar().valueChanged.connect(canvas.update)
 
     def zoom_by(self, factor: float, about_x: float | None = None) -> None:
-        """Zoom by a factor (0: show all); the point at *about_x* of the view, else its middle, stays."""
+        """Zoom by *factor*, or show the whole axis if it is 0.
+
+        The point at *about_x* (default: the center) stays.
+        """
         width = self.viewport().width()
         center_x = width / 2.0 if about_x is None else about_x
         scroll = self.horizontalScrollBar()
@@ -157,21 +160,22 @@ class ZoomArea(QScrollArea):
 
 
 STEP_S: Final = 1.0
+"""Step of an arrow key in seconds."""
 LEAP_S: Final = 10.0
-"""Steps of an arrow key, in seconds: alone and with Shift."""
+"""Step of an arrow key with Shift in seconds."""
 FIRST_S: Final = 30.0
 """Default time of the first fault in a scenario. Assumed: enough time to read the first lines of the brief."""
 
 
 class TimelineView(QWidget):
-    """Text of a scenario over time; each change is emitted once as a new text."""
+    """Timeline of a scenario text. For each change it emits the complete new text."""
 
     text_changed = Signal(str)
     """Signal: complete text after a change by the user."""
     chosen = Signal(object)
-    """Signal: path in the text of the selected entry: ("timeline", 2), ("solution", 0)."""
+    """Signal: path in the text of the selected entry, for example ("timeline", 2) or ("solution", 0)."""
     wanted_in_text = Signal(object)
-    """Signal: path of an entry to edit in the text."""
+    """Signal: path of an entry that the author wants to edit in the text."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -258,7 +262,7 @@ class TimelineView(QWidget):
         self._split_by_hand = True
 
     def _share_height(self) -> None:
-        """Give the axis the height of its lanes and the list the remaining height, until the user divides it."""
+        """Give the axis the height of its lanes and the list the rest, unless the user moved the splitter."""
         if self._split_by_hand and self.adding.isHidden():
             return
         scroll = self.area.horizontalScrollBar()
@@ -272,7 +276,7 @@ class TimelineView(QWidget):
 
     @Slot(str)
     def show_text(self, text: str) -> None:
-        """Show *text*; the selection stays if an entry exists at its place. Emits no signal."""
+        """Show *text* without emitting a signal. Keep the selection if an entry with its path still exists."""
         try:
             plan = read_plan(text)
         except ValueError:
@@ -286,7 +290,7 @@ class TimelineView(QWidget):
         self._rebuild()
 
     def _show_broken(self) -> None:
-        """Keep the last contents, grayed. The user is typing, and the text will soon be valid TOML again."""
+        """Gray out the last contents while the text is not valid TOML, which is normal during typing."""
         self.canvas.give_up()
         for widget in (self.body, self.add_button, self.remove_button):
             widget.setEnabled(False)
@@ -310,7 +314,7 @@ class TimelineView(QWidget):
     # --- selection ------------------------------------------------------------------------------------------
 
     def show_path(self, path: Path) -> None:
-        """Select the entry at *path*, if it exists; emits no signal."""
+        """Select the entry at *path*, if it exists, without emitting a signal."""
         if self._plan.find_entry(path) is not None:
             blocked = self.blockSignals(True)
             self._select_entry(path)
@@ -318,13 +322,13 @@ class TimelineView(QWidget):
 
     @property
     def selected(self) -> list[TimelineEntry]:
-        """The entries that are chosen, in the order of the list."""
+        """Selected entries in the order of the list."""
         paths = self.list.selected_paths
         return [entry for entry in self._plan.entries if entry.path in paths]
 
     @Slot(object)
     def _select_entry(self, path: Path, extend_selection: bool = False) -> None:
-        """Select the entry at *path*, alone or, with *extend_selection*, in addition to the selected ones."""
+        """Select the entry at *path*. If *extend_selection*, keep the other selected entries."""
         if self._plan.find_entry(path) is None:
             return
         self._path = path
@@ -335,7 +339,7 @@ class TimelineView(QWidget):
 
     @Slot(object)
     def _toggle_selection(self, path: Path) -> None:
-        """Add one to the selection, or remove it."""
+        """Add the entry at *path* to the selection, or remove it from the selection."""
         if path in {entry.path for entry in self.selected} and len(self.selected) > 1:
             self.list.deselect(path)
         else:
@@ -355,7 +359,7 @@ class TimelineView(QWidget):
             self.area.ensureVisible(middle.x(), middle.y(), 40, round(box.height()))
 
     def _select_neighbor(self, offset: int, extend_selection: bool = False) -> bool:
-        """Select the entry *offset* entries later; return False if there is none."""
+        """Select the entry that is *offset* rows further. Return False if there is none."""
         paths = [entry.path for entry in self._plan.entries]
         new_index = (
             paths.index(self._path) + offset if self._path in paths else 0 if offset > 0 else len(paths) - 1
@@ -368,7 +372,7 @@ class TimelineView(QWidget):
     # --- changes --------------------------------------------------------------------------------------------
 
     def _change_text(self, text: str) -> None:
-        """Apply a change of the user to the text and show it at once."""
+        """Show and emit the text after a change by the user."""
         if text == self._text:
             self._show_chosen()
             return
@@ -378,7 +382,7 @@ class TimelineView(QWidget):
 
     @Slot(object, object)
     def _move(self, entry: TimelineEntry, spot: EntrySpan) -> None:
-        """Move the entry to *spot*; other selected ones move along, unless only its end is moved."""
+        """Move the entry to *spot*. Other selected entries move too, unless only the entry's end moves."""
         try:
             self._change_text(move_entries(self.text_now(), self._plan, entry, spot, self.selected))
         except ScenarioEditError as problem:
@@ -466,7 +470,7 @@ class TimelineView(QWidget):
     @Slot()
     @Slot(float)
     def begin_adding(self, at_s: float | None = None) -> None:
-        """Open the form for a new fault at *at_s*, else at the cursor, else after the selected entry."""
+        """Open the form for a new fault at *at_s*. Default: at the cursor, or after the selected entry."""
         if not self.body.isEnabled():
             return
         entry = self._plan.find_entry(self._path)
@@ -543,7 +547,7 @@ class TimelineView(QWidget):
 
 
 class _Body(QSplitter):
-    """Splitter that reports a new size, because its default division is not wanted."""
+    """Splitter that emits its size changes, so that the view can set the division."""
 
     resized = Signal()
 

@@ -1,4 +1,4 @@
-"""The staged failover: one canvas with servers, votes, stopwatch and phases."""
+"""Stage view: a failover in phases on one canvas, with servers, votes and stopwatch."""
 
 from app.views.failover_stage.stage import FailoverStage
 

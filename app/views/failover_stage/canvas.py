@@ -1,4 +1,4 @@
-"""Canvas of the stage: fonts, colors, text and boxes in its own units."""
+"""Canvas of the stage: positions of its parts, fonts, colors, and functions to draw text and boxes."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -15,14 +15,17 @@ from app.widgets.theme import ThemeTokens
 from engine.drill.running.comparison import GROUP, INSTANCE, MIRRORING
 
 WIDTH: Final = 1366.0
-"""Width of the canvas in its own units; its height follows the window."""
+"""Width of the canvas in canvas units. The height follows the aspect ratio of the window."""
 LEAST_HEIGHT: Final = 560.0
+"""Minimum height of the canvas in canvas units."""
 BODY_TOP: Final = 88.0
+"""Space above the body of the picture."""
 BODY_BOTTOM: Final = 108.0
+"""Space below the body of the picture."""
 BODY: Final = 420.0
-"""Height for which PLACES is written; BODY_TOP and BODY_BOTTOM are the space above and below the picture."""
+"""Body height to which the coordinates in PLACES refer."""
 PANEL: Final = (980.0, 362.0)
-"""Left edge and width of the panel with the stopwatch."""
+"""Left edge and width of the stopwatch panel."""
 
 Box = tuple[float, float, float, float]
 
@@ -59,7 +62,7 @@ PLACES: Final[Mapping[str, Mapping[str, Box]]] = {
         CLIENT: (622, 346, 322, 74),
     },
 }
-"""Technology -> place -> (left, top, width, height) in a body of BODY units."""
+"""Technology -> part -> (left, top, width, height), for a body of BODY units."""
 
 ROUTES: Final[Mapping[tuple[str, str, str], tuple[str, str]]] = {
     (MIRRORING, FROM, WITNESS): ("top", "left"),
@@ -74,34 +77,37 @@ ROUTES: Final[Mapping[tuple[str, str, str], tuple[str, str]]] = {
     (INSTANCE, DISK, TO): ("right", "left"),
     (INSTANCE, CLIENT, TO): ("top", "bottom"),
 }
-"""(technology, place, place) -> the sides at which the wire begins and ends."""
+"""(technology, part, part) -> sides of the two parts at which their connecting line begins and ends."""
 
 
 def find_panel(height: float) -> QRectF:
-    """Return the area of the panel with the stopwatch on a canvas of *height* units."""
+    """Return the rectangle of the stopwatch panel on a canvas of *height* units."""
     return QRectF(PANEL[0], BODY_TOP, PANEL[1], height - BODY_TOP - BODY_BOTTOM)
 
 
 def list_chips(count: int, height: float) -> list[QRectF]:
-    """Return the boxes of *count* phases in the ribbon."""
+    """Return the rectangles of *count* phases in the ribbon."""
     width = (WIDTH - 48 - 8 * (count - 1)) / count
     return [QRectF(24 + index * (width + 8), height - 98, width, 50) for index in range(count)]
 
 
 def find_box(technology: str, name: str, height: float) -> QRectF | None:
-    """Return the rectangle of a part on a canvas of *height* units; None if there is none."""
+    """Return the rectangle of the part *name* on a canvas of *height* units.
+
+    Return None if the technology does not have this part.
+    """
     box = PLACES[technology].get(name)
     if box is None:
         return None
     stretch = (height - BODY_TOP - BODY_BOTTOM) / BODY
     left_px, top, width, tall = box
-    growth = min(stretch, 1.0 + (stretch - 1.0) * 0.6)  # cards grow less than the space between them
+    growth = min(stretch, 1.0 + (stretch - 1.0) * 0.6)  # parts grow less than the space between them
     middle = BODY_TOP + (top + tall / 2) * stretch
     return QRectF(left_px, middle - tall * growth / 2, width, tall * growth)
 
 
 def compute_route(technology: str, a: str, b: str, height: float) -> list[QPointF]:
-    """Return the corners of a wire; empty if it is not drawn."""
+    """Return the corners of the line between the parts *a* and *b*. Return none if they are not connected."""
     sides = ROUTES.get((technology, a, b))
     box, other_box = find_box(technology, a, height), find_box(technology, b, height)
     if sides is None or box is None or other_box is None:
@@ -135,43 +141,45 @@ SIZES: Final = {
 BOLD: Final = {"bold", "server", "heading", "watch", "second", "chip"}
 FIXED: Final = {"watch", "second", "mono"}
 SHRINK: Final = 0.8
-"""Factor by which too wide text is reduced before it is cut, but not below TEXT_MIN units."""
+"""Minimum scale of text that is too wide. TEXT_MIN is another limit. If it is still too wide, it is
+condensed.
+"""
 CONDENSE: Final = 0.8
-"""Factor by which text is condensed before it is cut."""
+"""Minimum horizontal scale of text that is too wide. If it is still too wide, it is cut."""
 TEXT_MIN: Final = (11.0, 17.2)
-"""Normal, and for presentation: 24 pixels at 1920×1080."""
+"""Minimum text size in canvas units, normal and for presentations (24 pixels at 1920×1080)."""
 
 
 class StageStyle(Struct, frozen=True):
-    """Colors and fonts of the stage; *far* selects sizes for readers in the back row."""
+    """Colors and fonts of the stage. *is_far* is True for presentations, whose text is larger."""
 
     colors: ThemeTokens
     fonts: dict[str, QFont]
     is_far: bool
 
     def compute_least_share(self, font: str) -> float:
-        """Return the factor by which text in *font* may become smaller."""
+        """Return the factor by which text in *font* may shrink."""
         return min(1.0, max(SHRINK, TEXT_MIN[self.is_far] / self.fonts[font].pixelSize()))
 
     @property
     def scene(self) -> SceneStyle:
-        """Style for the symbols and chips of the topology."""
+        """Style of symbols and chips, which the stage shares with the topology."""
         return SceneStyle(
             self.colors, self.fonts["body"], self.fonts["small"], self.fonts["bold"], self.fonts["server"]
         )
 
     def get_series_color(self, color: str | int) -> QColor:
-        """Return the color of a server or a named tone."""
+        """Return the color of a server (by number) or of a named tone."""
         return self.colors.get_server_color(color) if isinstance(color, int) else self.colors.get_color(color)
 
     @property
     def on_series(self) -> QColor:
-        """Text on the colors of servers and phases."""
+        """Color of text on the colors of servers and phases."""
         return self.colors.on_accent if self.colors.dark else QColor("#ffffff")
 
 
 def make_style(colors: ThemeTokens, large_text: bool) -> StageStyle:
-    """Build the style, with large fonts for a view from *large_text*."""
+    """Build the style of the stage. *large_text* selects the fonts for presentations."""
     fonts = {}
     for name, sizes in SIZES.items():
         font = theme.build_fixed_font() if name in FIXED else QFont(QApplication.font())
@@ -183,7 +191,7 @@ def make_style(colors: ThemeTokens, large_text: bool) -> StageStyle:
 
 
 class CanvasPainter:
-    """Draws on a canvas of WIDTH × *height* units."""
+    """Painter for text and boxes on a canvas of WIDTH × *height* units."""
 
     def __init__(self, painter: QPainter, style: StageStyle, height: float) -> None:
         self.painter, self.style, self.height = painter, style, height
@@ -195,7 +203,10 @@ class CanvasPainter:
         self, content: str, box: QRectF, font: str, color: QColor,
         align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft, wrap: bool = False,
     ) -> None:  # fmt: skip
-        """Draw *content* into *box*: smaller, then condensed and then cut if it is too wide; or wrapped."""
+        """Draw *content* in *box*.
+
+        Text that is too wide is wrapped if *wrap*; otherwise it is shrunk, condensed and cut.
+        """
         painter, used = self.painter, self.style.fonts[font]
         painter.setFont(used)
         painter.setPen(color)
@@ -224,15 +235,15 @@ class CanvasPainter:
         return QFontMetricsF(self.style.fonts[font]).horizontalAdvance(content)
 
     def compute_line_height(self, font: str) -> float:
-        """Return the height of a font in pixels."""
+        """Return the line height of *font* in canvas units."""
         return QFontMetricsF(self.style.fonts[font]).height()
 
     def find_box(self, technology: str, name: str) -> QRectF | None:
-        """Return the rectangle of a part; None if the technology has none."""
+        """Return the rectangle of the part *name*, or None if the technology lacks it."""
         return find_box(technology, name, self.height)
 
     def draw_title(self, heading: str, sentence: str, tone: QColor) -> QRectF:
-        """Draw heading and sentence of the stage next to a disk of color *tone*; return the rectangle of the disk."""
+        """Draw heading and sentence next to a disk of color *tone*. Return the rectangle of the disk."""
         disk = QRectF(24, 24, 36, 36)
         self.painter.setPen(Qt.PenStyle.NoPen)
         self.painter.setBrush(tone)
@@ -244,7 +255,7 @@ class CanvasPainter:
         return disk
 
     def draw_halo(self, box: QRectF, succeeded: bool) -> None:
-        """Draw the halo of a part that takes part in the phase."""
+        """Draw a halo around a part that takes part in the current phase."""
         color = self.colors.ok if succeeded else self.colors.focus
         self.painter.setBrush(Qt.BrushStyle.NoBrush)
         self.painter.setPen(QPen(theme.add_alpha(color, 70), 4))
@@ -259,7 +270,7 @@ class CanvasPainter:
         self.painter.drawRoundedRect(box, 8, 8)
 
     def draw_pill(self, content: str, box: QRectF, ground: QColor, ink: QColor, dashed: bool = False) -> None:
-        """Draw *content* on a rounded ground."""
+        """Draw *content* on a rounded background."""
         self.painter.setPen(
             QPen(self.colors.muted, 1.3, Qt.PenStyle.DashLine) if dashed else Qt.PenStyle.NoPen
         )

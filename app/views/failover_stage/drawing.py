@@ -1,4 +1,4 @@
-"""Paints a `StageView`: what stands still during a phase, and what moves."""
+"""Painter of a `StageView`: static parts of a phase, and parts that move during it."""
 
 import itertools
 
@@ -20,10 +20,10 @@ from engine.drill.running.comparison import MIRRORING
 
 
 class StagePainter(PanelPainter):
-    """Draws the whole stage."""
+    """Painter of the whole stage."""
 
     def draw_still(self, view: StageView) -> None:
-        """Draw everything that does not move during the phase."""
+        """Draw the parts that do not move during the phase."""
         self.painter.fillRect(QRectF(0, 0, WIDTH, self.height), self.colors.surface)
         self._draw_heading(view)
         self._draw_frame_of_cluster(view)
@@ -112,7 +112,8 @@ class StagePainter(PanelPainter):
         painter.fillRect(QRectF(box.left(), box.top(), 8, box.height()), band)
         painter.restore()
         tall = self.compute_line_height("server")
-        room = box.height() - tall - 4 - self.compute_line_height("body")  # of two lines
+        # space that remains if the card has two lines
+        room = box.height() - tall - 4 - self.compute_line_height("body")
         left, right, y = box.left() + 20, box.right() - 14, box.top() + max(2.0, min(10.0, room / 2))
         font = style.fonts["body"]
         width = compute_sign_width(card.status, style.scene, font)
@@ -201,7 +202,7 @@ class StagePainter(PanelPainter):
         for sign in card.badges:
             widths.append(compute_sign_width(sign, style.scene, chip) + 16)
         first = list(zip(card.badges, widths, strict=True))
-        # a card with room for only one row shows these rows
+        # a card with space for a single row shows only the problems
         bad = [sign_pair for sign_pair in first if sign_pair[0].tone != "ok"]
         rows = [first[:2], first[2:]] if y + 48 <= box.bottom() + 6 else [bad or first]
         for row in rows:
@@ -335,7 +336,7 @@ class StagePainter(PanelPainter):
         tall = self.compute_line_height("bold")
         if is_beside:
             left_px = x + (count - 1) * step + radius + 24
-            # names follow, but not for the back row
+            # presentations omit the names, so the text is centered
             top = box.center().y() - tall / (2 if self.style.is_far else 1)
             words = QRectF(left_px, top, box.right() - left_px - 10, tall)
             self.draw_text(view.votes, words, "bold", tone)
@@ -374,7 +375,10 @@ class StagePainter(PanelPainter):
         draw_mark(painter, "check", badge.adjusted(4, 4, -4, -4), colors.surface)
 
     def draw_moving(self, view: StageView, beat: float) -> None:
-        """Draw stopwatches, gauge, vessel, packets and ribbon. *beat*: wall seconds; negative: no motion."""
+        """Draw stopwatches, gauge, vessel, packets and ribbon.
+
+        *beat*: wall time in seconds that animates them. A negative value means no animation.
+        """
         self._draw_watches(view)
         self._draw_rows(view)
         self._draw_times_of_resources(view)
@@ -464,7 +468,7 @@ def _compute_length(a: QPointF, b: QPointF) -> float:
 
 
 def _compute_point(corners: list[QPointF], share: float) -> QPointF | None:
-    """Return the point at *share* of the path."""
+    """Return the point at *share* of the path's length."""
     legs = list(itertools.pairwise(corners))
     total_length = sum(_compute_length(*leg) for leg in legs)
     if not legs or not total_length:

@@ -1,4 +1,4 @@
-"""Panel with stopwatches and published value, and the ribbon of phases below the picture."""
+"""Panel of the stage with stopwatches and the published value, and the ribbon of phases below the picture."""
 
 from typing import Final
 
@@ -12,17 +12,17 @@ from app.words import formatting
 from app.words.language import tr
 
 INDENT: Final = 24.0
-"""Space for the mark of a row, in canvas units."""
+"""Indentation of a row for its symbol, in canvas units."""
 BOTTOM: Final = 8.0
-"""Space below the last row; the longest phase is left out there, because the sentence above names it."""
+"""Space below the last row in canvas units."""
 BESIDE: Final = 0.9
-"""Least scale of the text at which the value of a row is next to its name; below it a second line is used."""
+"""Minimum text scale for a value next to the name of its row. Below it, the value moves to a second line."""
 ROOMY: Final = 620.0
-"""Least height in canvas units for the sentence about the published value in large text."""
+"""Minimum canvas height at which a presentation shows the sentence about the published value."""
 
 
 class PanelPainter(CanvasPainter):
-    """Draws panel and ribbon."""
+    """Painter of the panel and the ribbon."""
 
     def _compute_panel_rows(self, view: StageView) -> dict[str, float]:
         """Return the top of each part of the panel."""
@@ -75,7 +75,7 @@ class PanelPainter(CanvasPainter):
             self.draw_text(view.check, row, "mono", colors.text, wrap=lines > 1)
 
     def _find_check(self, view: StageView) -> tuple[float, int]:
-        """Return the top and the number of lines of the text that says where to check."""
+        """Return the top and the number of lines of the text "Where to check"."""
         box = find_panel(self.height)
         lines = 2 if self.compute_width(view.check, "mono") * SHRINK > box.width() - 40 else 1
         return box.bottom() - self.compute_line_height("body") - lines * (
@@ -170,7 +170,7 @@ class PanelPainter(CanvasPainter):
         ]
         min_side_share = max(BESIDE, min_share)
         if sum(1 + (share < min_side_share) for share in shares) * tall > end + 2 - y:
-            min_side_share = min_share  # smaller text instead of a missing value
+            min_side_share = min_share  # shrink the text, because otherwise a value would be omitted
         line_count = sum(1 + (share < min_side_share) for share in shares)
         gap = max(0.0, min(4.0 if far_edge else 8.0, (end - y - line_count * tall) / len(rows)))
         for row, share in zip(rows, shares, strict=True):
@@ -192,7 +192,7 @@ class PanelPainter(CanvasPainter):
             name = QRectF(left + INDENT, y, name_width * share if is_beside else room, tall)
             self.draw_text(row.name, name, "bold", colors.text)
             if not is_beside and y + 2 * tall > end + 2:
-                return  # the mark says whether it works
+                return  # without space for the value, the symbol alone shows the state
             y += 0 if is_beside else tall
             start = right - (wide * share if is_beside else min(wide, room))
             self.draw_text(

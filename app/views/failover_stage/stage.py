@@ -1,4 +1,4 @@
-"""The stage as a widget: canvas, buttons, keys. It draws views and asks for steps; it knows no run."""
+"""Stage widget: canvas, buttons and keys. It draws views and emits requests, and does not access the run."""
 
 import time
 from typing import Final
@@ -42,7 +42,7 @@ from engine.overrides import override
 
 
 def draw_why_not(painter: QPainter, style: StageStyle, height: float, view: WhyNotView) -> None:
-    """Draw the requirements of an automatic failover; those that are not revealed yet wait in gray."""
+    """Draw the requirements of an automatic failover. Requirements that are not revealed yet are gray."""
     canvas = CanvasPainter(painter, style, height)
     colors = style.colors
     painter.fillRect(QRectF(0, 0, WIDTH, height), colors.surface)
@@ -76,7 +76,7 @@ def draw_why_not(painter: QPainter, style: StageStyle, height: float, view: WhyN
 
 
 FAR_SCALE: Final = 1.3
-"""Text size from which the stage is drawn for presentations."""
+"""Text scale from which the stage uses the fonts for presentations."""
 BACK, GO, FORTH, REPLAY, PRESENT, EXPORT, LEAVE = (
     "back",
     "go",
@@ -104,18 +104,18 @@ BUTTONS: Final = (
     (EXPORT, mark("Export as GIF or MP4…"), mark("Export…"), "E"),
     (LEAVE, mark("Back to the desk"), mark("Desk"), "Esc"),
 )
-"""Name, text, text where there is no room for all buttons in a row, key."""
+"""Name, text, short text (if the buttons do not fit in a row), and key of each button."""
 
 
 PRESENTING_WORDS: Final = (mark("Stop presenting"), mark("Normal text"))
 REQUIREMENT_WORDS: Final = {BACK: mark("Previous requirement"), FORTH: mark("Next requirement")}
-"""Text of buttons while requirements are on stage."""
+"""Text of buttons while the stage shows requirements."""
 MARGIN_PX: Final = 24
 GAP_PX: Final = 8
 
 
 def draw_view(view: StageView, size: QSize, colors: theme.ThemeTokens, large_text: bool) -> QImage:
-    """Return the stage as a picture of *size*, for exports."""
+    """Return a picture of the stage with *size*, for exports."""
     picture = QImage(size, QImage.Format.Format_RGB32)
     painter = QPainter(picture)
     scale, height = _compute_scale(size)
@@ -128,13 +128,13 @@ def draw_view(view: StageView, size: QSize, colors: theme.ThemeTokens, large_tex
 
 
 def _compute_scale(size: QSize) -> tuple[float, float]:
-    """Return the scale of the canvas, and its height in its own units."""
+    """Return the pixels per canvas unit, and the height of the canvas in canvas units."""
     scale = min(size.width() / WIDTH, size.height() / LEAST_HEIGHT)
     return scale, size.height() / scale
 
 
 class StageCanvas(QWidget):
-    """Canvas that draws the last view; its static part is cached as a picture."""
+    """Widget that draws the current view. Its static parts are cached as a picture."""
 
     phase_clicked = Signal(int)
 
@@ -151,7 +151,7 @@ class StageCanvas(QWidget):
         self.setAccessibleName(tr("Failover, phase by phase"))
 
     def show_view(self, view: StageView | WhyNotView) -> None:
-        """Show another state."""
+        """Show *view* and update the accessible description."""
         if isinstance(view, WhyNotView):
             self.setAccessibleDescription(view.spoken)
             self.view = view
@@ -164,7 +164,7 @@ class StageCanvas(QWidget):
         self.update()
 
     def find_part_rects(self) -> dict[str, QRect]:
-        """Return the places of the parts on screen: cards, votes, panel and ribbon of the phases."""
+        """Return part -> its rectangle on screen: cards, votes, panel and ribbon of phases."""
         if not isinstance(self.view, StageView):
             return {}
         scale, height = _compute_scale(self.size())
@@ -226,10 +226,10 @@ class StageCanvas(QWidget):
 
 
 class FailoverStage(QWidget):
-    """The canvas above its buttons."""
+    """Stage view: the canvas, with a row of buttons below it."""
 
     wanted = Signal(str)
-    """Signal: name of the button that was clicked, or whose key was pressed."""
+    """Signal: name of the button that was clicked or whose key was pressed."""
     phase_wanted = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -257,11 +257,11 @@ class FailoverStage(QWidget):
 
     @property
     def view(self) -> StageView | WhyNotView | None:
-        """Return the shown state; None without one."""
+        """Current view, or None."""
         return self.canvas.view
 
     def show_view(self, view: StageView | WhyNotView) -> None:
-        """Show another state."""
+        """Show *view*. The export button is visible only for a failover."""
         self.canvas.show_view(view)
         staged = isinstance(view, StageView)
         if staged == self.buttons[EXPORT].isHidden():
@@ -269,12 +269,12 @@ class FailoverStage(QWidget):
             self._set_button_texts()
 
     def show_running(self, running: bool) -> None:
-        """Set the middle button to "Pause" or "Continue"."""
+        """Set the text of the middle button: "Pause" while *running*, otherwise "Continue"."""
         self._running = running
         self._set_button_texts()
 
     def _set_button_texts(self) -> None:
-        """Set the texts of the buttons: short texts if long ones would need a second row."""
+        """Set the texts of the buttons. Use the short texts if the long texts do not fit in a row."""
         staged, shown_buttons = not isinstance(self.canvas.view, WhyNotView), list(BUTTONS)
         texts_by_name = {
             name: text if staged else REQUIREMENT_WORDS.get(name, text) for name, text, _, _ in shown_buttons
@@ -284,7 +284,7 @@ class FailoverStage(QWidget):
             texts_by_name[PRESENT], short_words[PRESENT] = PRESENTING_WORDS
         for words in (texts_by_name, short_words):
             for name, text in words.items():
-                if self.buttons[name].isEnabled():  # a disabled button shows the action in progress
+                if self.buttons[name].isEnabled():  # a disabled button shows the progress of its action
                     self.buttons[name].setText(tr("Pause") if name == GO and self._running else tr(text))
             hints = [button.sizeHint().width() for button in self.buttons.values() if not button.isHidden()]
             has_room = sum(hints) + GAP_PX * len(hints) + 2 * MARGIN_PX <= self.width()
@@ -299,12 +299,15 @@ class FailoverStage(QWidget):
         self._set_button_texts()
 
     def set_guided(self, guided: bool) -> None:
-        """Leave the steps to the captions of the first run: no buttons, and only the key that leaves."""
+        """Set whether the first-run tour controls the steps.
+
+        If *guided*, hide the buttons and accept only the exit key.
+        """
         self._guided = guided
         self._row.setVisible(not guided)
 
     def set_appearance(self, large_text: bool, motionless: bool, presenting: bool = False) -> None:
-        """Draw for the back row, or without motion; in presenter mode a button stops it."""
+        """Set large text and motion. *presenting* changes the text of the button that stops the presentation."""
         self.canvas.far, self.canvas.still = large_text, motionless
         self._presenting = presenting
         self._set_button_texts()
@@ -312,7 +315,7 @@ class FailoverStage(QWidget):
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Give arrows and letters to the stage even while a button has the focus."""
+        """Send all keys except Space to the stage, even while a button has the focus."""
         if (
             event.type() is QEvent.Type.KeyPress
             and isinstance(event, QKeyEvent)

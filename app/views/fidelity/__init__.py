@@ -1,4 +1,4 @@
-"""Comparison with the papers' figures."""
+"""View that compares the simulation with published figures."""
 
 from app.views.fidelity.fidelity import FidelityView
 

@@ -1,4 +1,4 @@
-"""Agreement of the simulation with published figures as one report: every row, and the figures that are curves."""
+"""Report of the agreement with published figures: all rows as tables, and some as figures with curves."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -64,7 +64,7 @@ KINDS = (FigureClass.CALIBRATED, FigureClass.SHARED, FigureClass.PREDICTED, Figu
 
 
 def build_figures(rows: Sequence[FigureRow]) -> dict[str, Figure]:
-    """Return the figures that can be drawn from *rows*."""
+    """Return name -> figure for the figures that can be computed from *rows*."""
     figures = {
         ERRORS: _build_error_figure(rows),
         TABLE_6: _build_table_6(rows),
@@ -178,27 +178,30 @@ ALL: Final = mark("All sections")
 ORDER: Final = (ERRORS, TABLE_6, *FIGURES, MANY)
 """Names of figures in the order of the list."""
 SECTION_MARGIN_PX: Final = 24
-"""Margin next to the longest section title: the frame and a scroll bar."""
+"""Margin next to the longest section title for the frame and a scroll bar."""
 PICTURE_MARGIN_PX: Final = 60
-"""Difference between the widths of the page and of a picture."""
+"""Width of the page minus width of a picture."""
 
 
 class StepResult(Struct, frozen=True):
-    """Result of a step: rows of a section, a figure by its name, or only preparation."""
+    """Result of a computation step: rows of a section, or figures with their names.
+
+    A preparation has no result.
+    """
 
     rows: tuple[FigureRow, ...] = ()
     figures: tuple[tuple[str, Figure], ...] = ()
 
 
 class FidelityStep(Struct, frozen=True):
-    """Unit of work of well under a second."""
+    """Step of the computation, which takes well under a second."""
 
     name: str
     do: Callable[[], StepResult]
 
 
 def list_steps() -> tuple[FidelityStep, ...]:
-    """Return the steps: sections and curves first, because they are quick, then the failovers by cause."""
+    """Return all steps: first sections and curves, which are quick, then the failovers by cause."""
     sections = {name: FidelityStep(name, partial(_build_rows, name)) for name in SECTIONS}
     curves = [FidelityStep(name, partial(_build_figure, name)) for name in FIGURES]
     slow = next(name for name, make in SECTIONS.items() if make is whitepaper_failover.build_rows)
@@ -220,15 +223,15 @@ def _build_figure(name: str) -> StepResult:
 
 
 def _compute_failovers(cause: str, loaded: bool) -> StepResult:
-    whitepaper_failover.simulate_failovers(cause, loaded)  # cached for the rows of its section
+    whitepaper_failover.simulate_failovers(cause, loaded)  # fill the cache that the rows of this section use
     return StepResult()
 
 
 class FidelityWorker(QThread):
-    """Thread that runs the steps of *todo*; `stop` ends it after the current step."""
+    """Thread that runs the steps of *todo*. `stop` ends it after the current step."""
 
     began = Signal(int, str)
-    """Signal: number of finished steps, and the name of the next one."""
+    """Signal: number of finished steps, and the name of the step that begins."""
     found = Signal(object)
 
     def __init__(self, todo: Sequence[FidelityStep], parent: QObject | None = None) -> None:
@@ -247,24 +250,24 @@ class FidelityWorker(QThread):
 
     @property
     def complete(self) -> bool:
-        """Return whether all steps are done."""
+        """True if all steps are done."""
         return self.done == len(self._todo)
 
     def stop(self) -> None:
-        """Stop and wait until nothing runs any more."""
+        """Request the end of the thread and wait for it."""
         self.requestInterruption()
         self.wait()
 
 
 class FidelityView(QWidget):
-    """Report whose computation begins when it is first shown, and never blocks the window."""
+    """Page with the report. Its computation starts when the page is first shown and runs in the background."""
 
     closed = Signal()
 
     def __init__(
         self, parent: QWidget | None = None, todo: Callable[[], Sequence[FidelityStep]] = list_steps
     ) -> None:
-        """Create the page; *todo*: the steps of the comparison."""
+        """Create the page. *todo* returns the steps of the computation."""
         super().__init__(parent)
         self.setWindowTitle(tr("Fidelity"))
         self.setAccessibleName(tr("Fidelity"))
@@ -311,7 +314,7 @@ class FidelityView(QWidget):
         return QSize(1240, 690)
 
     def stop(self) -> None:
-        """Stop the work and wait for its end; it resumes when the page is shown again."""
+        """Stop the computation and wait for its thread. It resumes when the page is shown again."""
         self.work.stop()
 
     # --- results --------------------------------------------------------------------------------------------
@@ -356,11 +359,11 @@ class FidelityView(QWidget):
 
     @property
     def figure_names(self) -> list[str]:
-        """Names of the figures computed so far, in the order of the papers."""
+        """Names of the computed figures, in the order of ORDER."""
         return sorted(self.figures, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
 
     def _list_parts(self) -> None:
-        """List sections with passed and total rows, and figures; the selected one stays selected."""
+        """List the sections with their counts of passed rows, and the figures. Keep the selection."""
         colors, selected = theme.get_tokens(self.palette()), self._find_figure()
         row = self.parts.currentRow()
         blocked = self.parts.blockSignals(True)
@@ -381,7 +384,7 @@ class FidelityView(QWidget):
         self.parts.setMinimumWidth(max(map(self.fontMetrics().horizontalAdvance, words)) + SECTION_MARGIN_PX)
 
     def _find_figure(self) -> str:
-        """Return the name of the selected figure; empty if a section is selected."""
+        """Return the name of the selected figure, or an empty string if a section is selected."""
         position = self.parts.currentRow() - len(SECTIONS) - 1
         return self._listed[position] if position >= 0 else ""
 
@@ -447,7 +450,7 @@ class FidelityView(QWidget):
         split.setStretchFactor(1, 1)
         split.setSizes([260, 900])
         self.parts.setWordWrap(True)
-        # otherwise the list wraps for its first width
+        # otherwise the text keeps the line breaks of the first width
         self.parts.setResizeMode(QListWidget.ResizeMode.Adjust)
         self.parts.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.parts.setSpacing(1)

@@ -1,4 +1,4 @@
-"""Comparison with the papers as HTML: the rows of a section as a table, the panels of a figure as SVG."""
+"""HTML of the comparison with published figures: rows as a table, panels of a figure as SVG."""
 
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -17,10 +17,10 @@ from engine.published.rows import FigureClass, FigureRow
 from engine.tables import read_table
 
 FAILOVERS: Final = "failovers: "
-"""Prefix of the names of steps that compute failovers; the cause from Table 6 follows."""
+"""Prefix of the names of steps that compute failovers. The cause from Table 6 of the white paper follows."""
 
 WORDS: Final = frozenset(row["text"] for row in read_table("app.views.fidelity", "display_names.tsv"))
-"""Texts translated on display. Rows and titles of figures stay as in the papers."""
+"""Texts that are translated when displayed. Rows and titles of figures stay as in the papers."""
 
 PASS: Final = "pass"
 VERDICTS: Final = {PASS: mark("pass"), "fail": mark("fail")}
@@ -35,11 +35,11 @@ COLUMNS: Final = (
     ("", 3), (mark("Row"), 18), (mark("Item"), 21), (mark("Published"), 11), (mark("Mirrordrill"), 12),
     (mark("Error"), 11), (mark("Class"), 12), (mark("Source"), 12),
 )  # fmt: skip
-"""Headings, and widths in percent."""
+"""Heading and width in percent of each column."""
 
 
 def get_step_name(step: str) -> str:
-    """Return the name of a step in the language of the interface."""
+    """Return the name of a step in the interface language."""
     if step == f"{FAILOVERS}manual":
         return tr("manual failovers")
     if step.startswith(FAILOVERS):
@@ -51,7 +51,7 @@ def get_step_name(step: str) -> str:
 
 
 def list_texts(row: FigureRow) -> tuple[str, ...]:
-    """Return the cells of a row, and the text below it."""
+    """Return the cells of a row, followed by the text below the row."""
     band = ""
     if row.band is not None:
         band = tr("5th to 95th percentile of the runs: {low} to {high} {unit}").format(
@@ -67,7 +67,7 @@ def list_texts(row: FigureRow) -> tuple[str, ...]:
 
 
 def _format_value(row: FigureRow, figure: float | str) -> str:
-    """Return a figure with its unit, or its text if it is not a number."""
+    """Return a figure with its unit. A text is unchanged."""
     return (
         figure
         if isinstance(figure, str)
@@ -76,7 +76,7 @@ def _format_value(row: FigureRow, figure: float | str) -> str:
 
 
 def _format_error(row: FigureRow) -> str:
-    """Format the error with its sign, zero without."""
+    """Format the error in percent with its sign. A value that rounds to zero has no sign."""
     if row.error_percent is None:
         return ""
     share = row.error_percent / 100.0
@@ -88,7 +88,7 @@ def _format_error(row: FigureRow) -> str:
 
 
 def build_rows(rows: Sequence[FigureRow], colors: ThemeTokens) -> str:
-    """Build the table of *rows* under the headings of their sections; a note or reason follows below its row."""
+    """Build an HTML table of *rows* under section headings. A note or reason follows below its row."""
     lines, section = [], None
     for row in rows:
         if row.section != section:
@@ -109,7 +109,7 @@ def build_rows(rows: Sequence[FigureRow], colors: ThemeTokens) -> str:
 
 
 def _shorten_source(source: str) -> str:
-    """Return table or figure of the paper; its title where the source is the whole of it."""
+    """Return only the table or figure of a source, or the whole source if it is a complete paper."""
     last = source.rsplit(", ", 1)[-1]
     return source if ")" in last else last
 
@@ -133,20 +133,20 @@ SERIES_OF: Final = {
     "send queue": 1, "redo queue": 2, "Mirrordrill": 0, "Mirrordrill, no load": 3, "Mirrordrill, normal load": 0,
     "calibrated": 3, "shared": 0, "predicted": 1,
 }  # fmt: skip
-"""Index of the color of a series: the same quantity has the same color in every figure; others are gray."""
+"""Name of a line -> color index, so that a quantity has the same color in every figure. Others are gray."""
 
 GUIDES: Final = ("+10%", "-10%", "no mirroring", "input")
-"""Lines that are dashed."""
+"""Names of dashed lines."""
 BAR: Final = 0.2
-"""Width of a bar among names along the axis."""
+"""Width of a bar, where 1 is the distance between two categories."""
 EDGE: Final = 0.03
-"""Empty share of the axis at each end."""
+"""Margin at each end of the axis, as a share of its length."""
 LEFT_LETTERS, BOTTOM_LINES = 7.0, 1.6
 """Space for the labels of the axes, in heights of the font."""
 
 
 def build_legend(figure: Figure, panel: FigurePanel, colors: ThemeTokens) -> str:
-    """Build the title of a panel with the sign and name of each of its lines."""
+    """Build the title of a panel with the symbol and name of each line."""
     parts = [f"<b>{tr(panel.title)}</b>"]
     for line in panel.lines:
         sign = "✕" if line.measured else "■" if _is_bar(figure, line) else "●" if line.points else "▬"
@@ -164,7 +164,7 @@ def _get_color(line: FigureLine, colors: ThemeTokens) -> QColor:
 
 
 class PanelDrawing:
-    """Drawing of one panel; its coordinates are pixels of the picture."""
+    """Drawing of one panel as SVG, in pixels."""
 
     def __init__(
         self, figure: Figure, panel: FigurePanel, colors: ThemeTokens, size: tuple[int, int], font_px: int
