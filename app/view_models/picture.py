@@ -420,7 +420,7 @@ def _list_session_pairs(world: World) -> Iterator[tuple[str, str, str]]:
 
 
 SERVING, PRINCIPAL, NOT_PRINCIPAL = range(3)
-"""Ranks that order the ends of a session: the open copy, another principal, all other copies."""
+"""Ranks of the ends of a session: open principal, other principal, not a principal. The lowest rank is first."""
 
 
 def _get_precedence(world: World, copy: DatabaseCopy) -> int:

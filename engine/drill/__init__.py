@@ -1,1 +1,1 @@
-"""Drills: one file each, played on a world, reviewed, retried and judged."""
+"""Drills: scenario files, runs with review and retry, scores, and the search for best continuations."""

@@ -1,1 +1,1 @@
-"""Format of scenario files, their loader, and the checks that list every problem in a file."""
+"""Format of scenario files, their loader, and checks that report every problem of a file."""

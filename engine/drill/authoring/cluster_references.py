@@ -1,4 +1,4 @@
-"""Checks of the references between the clusters, groups and instances of a scenario."""
+"""Checks of references between clusters, availability groups and failover cluster instances of a scenario."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -11,17 +11,18 @@ from engine.localization import build_message
 from engine.model import Cluster, ClusterConfig, ClusterRole, Computer, Instance, Node, Resource, World
 
 KnownNameCheck = Callable[[ProblemFinder, Path, str | None, Sequence[str], str], bool]
+"""Function that reports an unknown name and returns whether the name is known (`references._check_name`)."""
 
 REPLICAS_MAX = {2012: 5}
 REPLICAS_MAX_LATER = 9
-"""Maximum replicas of a group by version, including the primary.
+"""Maximum replicas of a group, including the primary, in versions that REPLICAS_MAX does not list.
 
 Documented [DOC: prerequisites of availability groups].
 """
 
 
 def check_clusters(scenario: Scenario, finder: ProblemFinder, check_name: KnownNameCheck) -> None:
-    """Report every unknown name, and every configuration that SQL Server or Windows would refuse."""
+    """Report unknown names, and configurations that SQL Server or Windows would refuse."""
     computers = [server.name for server in scenario.servers]
     used: dict[str, str] = {}
     for i, cluster in enumerate(scenario.clusters):
@@ -111,14 +112,14 @@ def _check_group(
 
 
 BASIC_SINCE: Final = 2016
-"""First version with basic availability groups, the only groups in Standard edition.
+"""First version with basic availability groups. Standard edition supports no other groups.
 
 [DOC: basic availability groups]
 """
 
 
 def is_basic(scenario: Scenario, group: AvailabilityGroupSpec) -> bool:
-    """Return whether a replica runs on Standard edition, which makes the group a basic one."""
+    """Return whether a replica runs on an edition other than Enterprise, which makes the group a basic group."""
     hosts = {replica.server for replica in group.replicas}
     return any(host.name in hosts and host.edition not in ENTERPRISE for host in _list_instances(scenario))
 
@@ -130,9 +131,9 @@ def _list_instances(scenario: Scenario) -> list[ServerSpec | ClusterInstanceSpec
 def _check_editions(
     scenario: Scenario, group: AvailabilityGroupSpec, path: Path, finder: ProblemFinder
 ) -> None:
-    """Check the limits of basic groups in Standard edition since 2016.
+    """Report violations of the limits of basic availability groups.
 
-    They have two replicas, one database and no readable secondary.
+    Such a group needs SQL Server 2016 or later, and has two replicas, one database and no readable secondary.
     """
     if not is_basic(scenario, group):
         return
@@ -164,7 +165,10 @@ def _check_editions(
 
 
 def add_names(world: World, scenario: Scenario) -> None:
-    """Add the names of clusters, nodes, roles and resources to *world*, which contains only names."""
+    """Add clusters, nodes, roles, resources and failover cluster instances to *world*.
+
+    The added objects have only names, because *world* serves only to check references.
+    """
     host = len(world.instances)
     for cluster in scenario.clusters:
         roles = (

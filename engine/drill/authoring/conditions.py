@@ -1,4 +1,4 @@
-"""Typed language for goals and forbidden states: facts and comparisons joined by `and`, `or`, `not`.
+"""Language of conditions for goals and forbidden states: facts and comparisons joined by `and`, `or`, `not`.
 
 `Sales is SYNCHRONIZED and downtime_s(Sales) <= 30 and not ran "SET WITNESS OFF" on SERVER_A`
 """
@@ -26,32 +26,34 @@ from engine.model import Tick
 
 if (
     TYPE_CHECKING
-):  # lark is imported with the first condition, because the start of the program does not need it
+):  # lark is imported when the first condition is parsed, because the program start does not need it
     from lark import Lark, Token, Tree
 
 LENGTH_MAX: Final = 600
-"""Maximum length of a condition. It also limits the depth and the cost of an evaluation."""
+"""Maximum characters of a condition. This also limits the nesting depth and the cost of an evaluation."""
 
 Test = Callable[[Facts], bool]
 UNREACHED_TICK: Final = 2**40
-"""Tick that no run reaches."""
+"""Tick that is later than the end of any run."""
 
 
 class ConditionResult(NamedTuple):
-    """Result of a condition, and how long it stays valid if no event occurs."""
+    """Result of a condition, and the time for which the result stays valid if no event occurs."""
 
     holds: bool
     valid_until_tick: Tick = UNREACHED_TICK
-    """First whole second at which the result may change without an event."""
+    """First whole second, as a tick, at which the result may change without an event."""
     levels: tuple[Level, ...] = ()
-    """Levels of the flow at which the result may change even earlier."""
+    """Thresholds of flow quantities. If the flow crosses one, the result may change even before
+    *valid_until_tick*.
+    """
 
 
 ConditionQuery = Callable[[Facts], ConditionResult]
 
 
 class ConditionError(ValueError):
-    """Error in a condition. *column* is the position in its text, from 1."""
+    """Error in the text of a condition. *column* is the position of the error, from 1."""
 
     def __init__(self, column: int, text: str, expected: str) -> None:
         super().__init__(
@@ -63,19 +65,19 @@ class ConditionError(ValueError):
 
 
 class Condition(Struct, frozen=True):
-    """Condition whose names and types have been checked."""
+    """Parsed condition. All names and types are checked."""
 
     text: str
     test: Test
     answer: ConditionQuery | None
-    """Function that evaluates the condition and says how long the result is valid. None means only events change
-    the result.
+    """Function that evaluates the condition and returns how long the result is valid. None means that only
+    events can change the result.
     """
     parts: tuple[Test, ...]
-    """Operands of a conjunction; for any other condition, the test itself."""
+    """Tests of the operands if the condition is a conjunction; otherwise only the test of the condition."""
 
     def holds(self, facts: Facts) -> bool:
-        """Return whether the condition is met by *facts*."""
+        """Return whether *facts* meet the condition."""
         return self.test(facts)
 
 
@@ -113,11 +115,11 @@ def parse(text: str, names: ConditionNames) -> Condition:
 
 
 FACTS: Final = frozenset({"state_test", "server_test", "serves", "part_test"})
-"""Grammar rules that are plain facts."""
+"""Grammar rules for facts, which contain no comparison."""
 
 
 def parse_fact(text: str, names: ConditionNames) -> Condition:
-    """Parse *text* as a fact, or as several facts joined by `and`, as a status report may have them.
+    """Parse *text* as one fact, or as several facts joined by `and`. Status reports have this form.
 
     Raises ConditionError.
     """
@@ -178,7 +180,7 @@ OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
     ">": operator.gt,
 }
 MIRRORED: Final = {"<": ">", "<=": ">=", "==": "==", "!=": "!=", ">=": "<=", ">": "<"}
-"""Comparison sign -> sign for exchanged sides."""
+"""Comparison sign -> equivalent sign after the operands are swapped."""
 
 
 ABSENT: Final[dict[tuple[Kind, ...], str]] = {
@@ -190,22 +192,25 @@ ABSENT: Final[dict[tuple[Kind, ...], str]] = {
     ("database", "client"): mark("there is no database or client {name!r}"),
     ("database", "server", "client"): mark("there is no database or server or client {name!r}"),
 }
+"""Allowed kinds of a name -> problem text for an unknown name."""
 
 
 def build_temporary_result(facts: Facts, holds: bool, seconds: int = 1) -> ConditionResult:
-    """Return the result, valid for *seconds* if nothing in the world changes."""
+    """Return a result that is valid for *seconds*, unless an event occurs."""
     return ConditionResult(holds, (facts.world.tick // TICKS_PER_S + seconds) * TICKS_PER_S)
 
 
 def poll_each_second(test: Test) -> ConditionQuery:
-    """Return an evaluation of *test* that is repeated every second."""
+    """Return a function that evaluates *test*. Its results are valid for one second."""
     return lambda facts: build_temporary_result(facts, test(facts))
 
 
 def poll_if_clustered(test: Test) -> ConditionQuery:
-    """Return an evaluation that is repeated every second in worlds with a cluster.
+    """Return a function that evaluates *test*.
 
-    A cluster forgets failures and restarts after some time, without an event.
+    In a world with a cluster, its results are valid for one second.
+
+    After some time, a cluster forgets failures and restarts without an event.
     """
     return lambda facts: (
         build_temporary_result(facts, test(facts)) if facts.world.clusters else ConditionResult(test(facts))
@@ -213,7 +218,7 @@ def poll_if_clustered(test: Test) -> ConditionQuery:
 
 
 class _Number(Struct, frozen=True):
-    """Number in a comparison: a quantity or a literal."""
+    """Operand of a comparison: a quantity or a literal number."""
 
     quantity: quantities.Quantity
     name: str
@@ -223,14 +228,18 @@ class _Number(Struct, frozen=True):
 
 
 class _Part(Struct, frozen=True):
-    """Part of a condition: its test, and its evaluation over time."""
+    """Translated part of a condition."""
 
     test: Test
     answer: ConditionQuery | None = None
+    """Function that also returns how long the result is valid; None if only events can change the result."""
 
 
 class _ConditionReader:
-    """Converter of a parse tree into functions. It checks every name and word."""
+    """Translator of parse trees into functions. It checks all names and keywords.
+
+    Each method translates the grammar rule whose name it has.
+    """
 
     def __init__(self, names: ConditionNames) -> None:
         self.names = names
@@ -383,11 +392,13 @@ class _ConditionReader:
 
 
 def _list_subtrees(tree: Tree[Token]) -> list[Tree[Token]]:
-    return [child for child in tree.children if not isinstance(child, str)]  # a Token is a string
+    return [
+        child for child in tree.children if not isinstance(child, str)
+    ]  # lark's Token is a subclass of str
 
 
 def _join_parts(join: Callable[[Test, Test], Test], parts: list[_Part], decides: bool) -> _Part:
-    """Join *parts* with *join*. One part with the result *decides* determines the whole result."""
+    """Join *parts* with *join*. If one part has the result *decides*, so has the whole condition."""
     test = reduce(join, [part.test for part in parts])
     quiet = [part.test for part in parts if part.answer is None]
     moving = [part.answer for part in parts if part.answer is not None]
@@ -399,7 +410,7 @@ def _join_parts(join: Callable[[Test, Test], Test], parts: list[_Part], decides:
             return ConditionResult(decides)
         answers = [part(facts) for part in moving]
         deciding = [result for result in answers if result.holds == decides]
-        if deciding:  # the whole result is valid as long as one of these is
+        if deciding:  # the whole result stays valid as long as the result of one deciding part does
             return max(deciding, key=lambda answer: (answer.valid_until_tick, -len(answer.levels)))
         until_tick = min(result.valid_until_tick for result in answers)
         return ConditionResult(
@@ -410,7 +421,10 @@ def _join_parts(join: Callable[[Test, Test], Test], parts: list[_Part], decides:
 
 
 def _build_comparison(number: _Number, sign: str, operand: _Number, test: Test) -> ConditionQuery | None:
-    """Return the repeated evaluation of a comparison; None if only events change it."""
+    """Return the function that evaluates a comparison and its validity.
+
+    The result is None if only events change the result.
+    """
     quantity, name = number.quantity, number.name
     if operand.quantity.moves != "by events" or (quantity.moves == "by itself" and not quantity.counter):
         return poll_each_second(test)

@@ -1,4 +1,4 @@
-"""Facts of a run that conditions can test: true states, accounts, and batches that were sent."""
+"""Facts of a run that conditions can test: state of the world, availability, and sent batches."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -32,9 +32,9 @@ Kind = Literal["database", "server", "client", "program", "role"]
 
 
 class SentBatch(Struct, frozen=True, gc=False):
-    """Batch, or line at a PowerShell prompt, reduced to its text and its errors for conditions.
+    """Batch, or line at a PowerShell prompt, reduced to its text and errors, which conditions can test.
 
-    Its messages and results are only in the record.
+    Messages and results are stored only in the event.
     """
 
     tick: Tick
@@ -44,7 +44,7 @@ class SentBatch(Struct, frozen=True, gc=False):
 
 
 class Facts(Struct, frozen=True):
-    """Current world and everything that conditions can ask about its past."""
+    """Current world, and the parts of its past that conditions can test."""
 
     world: World
     batches: Sequence[SentBatch]
@@ -55,15 +55,18 @@ class Facts(Struct, frozen=True):
     """Calls between the roles of a team."""
 
     def list_serving_copies(self, database: str) -> list[DatabaseCopy]:
-        """Return the copies of *database* in which clients can work."""
+        """Return the copies of *database* that clients can use."""
         return availability.list_serving_copies(self.world, database)
 
     def find_principal(self, database: str) -> DatabaseCopy | None:
-        """Return the leading copy of *database* (see the function `find_principal`)."""
+        """Return the leading copy of *database*, as the function `find_principal` defines it."""
         return find_principal(self.world, database, self.list_serving_copies(database))
 
     def find_log_numbers(self, database: str) -> StreamNumbers:
-        """Return the log and the stream of the leading copy, or of the first copy that has a log."""
+        """Return the numbers of log and stream of the leading copy.
+
+        Without a leading copy, any copy with a log counts.
+        """
         copy = self.find_principal(database)
         copies = [copy] if copy is not None else self.world.list_copies_of(database)
         logging_copies = (copy for copy in copies if self.world.find_source_of(copy) is not None)
@@ -71,20 +74,20 @@ class Facts(Struct, frozen=True):
 
 
 class ConditionNames(Struct, frozen=True):
-    """Names that a condition may use, in the spelling of the scenario."""
+    """Names that a condition may use, as the scenario spells them."""
 
     databases: tuple[str, ...]
     servers: tuple[str, ...]
     clients: tuple[str, ...]
     computers: tuple[str, ...] = ()
-    """Computers without an instance of their own: file servers, nodes of failover cluster instances."""
+    """Computers without their own instance: file servers, and nodes of failover cluster instances."""
     programs: tuple[str, ...] = ()
     """External programs."""
     roles: tuple[str, ...] = ()
     """Keys of the roles of a team."""
 
     def list_names(self, kind: Kind) -> tuple[str, ...]:
-        """Return the names that a condition may use for this kind of object."""
+        """Return the names of this kind of object."""
         return {
             "database": self.databases,
             "server": (*self.servers, *self.computers),
@@ -97,9 +100,10 @@ class ConditionNames(Struct, frozen=True):
 def find_principal(
     world: World, database: str, serving_copies: Iterable[DatabaseCopy] | None = None
 ) -> DatabaseCopy | None:
-    """Return the copy that serves *database*.
+    """Return the leading copy of *database*: the copy that serves it, if there is one.
 
-    If none serves, return its principal, else an unmirrored copy, else a mirror; None without a copy.
+    Otherwise return its principal or primary, else a copy without a partner, else a mirror. The result is
+    None if the database has no copy.
     """
     copies = world.list_copies_of(database)
     if serving_copies is None:
@@ -121,7 +125,7 @@ def find_principal(
 
 NO_SESSION: Final = "NONE"
 ARMED: Final = "ARMED"
-"""State in which the mirror would take over automatically if the principal were lost now."""
+"""State in which a loss of the principal would now lead to an automatic failover."""
 
 GROUP_WORDS: Final = (*ReplicaRole.__members__, *SyncState.__members__, READY)
 DATABASE_WORDS: Final = tuple(
@@ -159,11 +163,11 @@ SERVER_WORDS: Final[dict[str, Callable[[World, str], bool]]] = {
         _is_cluster_member(world, name) and name in world.nodes[world.get_computer(name).name].config.counted
     ),
 }
-"""Word -> test of a server. MEMBER: its node is in a cluster with quorum. VOTING: its vote also counts."""
+"""State word -> test of a server. MEMBER: its node is in a cluster with quorum. VOTING: its vote also counts."""
 
 
 def _has_instance_state(world: World, name: str, predicate: Callable[[Instance], bool]) -> bool:
-    """Return whether the instance of that name meets *predicate*; False for a computer without an instance."""
+    """Return whether the instance *name* meets *predicate*; False for a computer without an instance."""
     return name in world.instances and predicate(world.instances[name])
 
 
@@ -177,14 +181,17 @@ def _requires_encryption(endpoint: Endpoint | None) -> bool:
 
 
 def is_database_in_state(facts: Facts, database: str, state: str) -> bool:
-    """Evaluate `Sales is SYNCHRONIZED` (the mirroring state at the principal) or `Sales is ARMED`."""
+    """Evaluate `Sales is SYNCHRONIZED` (the state of the leading copy) or `Sales is ARMED`."""
     if state == ARMED:
         return groups.has_automatic_failover(facts.world, database)
     return _get_copy_state_word(facts.find_principal(database)) == state
 
 
 def get_state_word(world: World, database: str) -> str:
-    """Return the state of *database* in its session or group, as its leading copy knows it; "NONE" without one."""
+    """Return the session or group state of *database*, as its leading copy knows it.
+
+    The result is "NONE" if the copy has no session and no group.
+    """
     return _get_copy_state_word(find_principal(world, database))
 
 
@@ -195,7 +202,7 @@ def _get_copy_state_word(copy: DatabaseCopy | None) -> str:
 
 
 def is_copy_in_state(facts: Facts, database: str, server: str, state: str) -> bool:
-    """Evaluate `Sales on SERVER_B is PRINCIPAL`: role, mirroring state or database state of one copy."""
+    """Evaluate `Sales on SERVER_B is PRINCIPAL`: the role, mirroring state or database state of one copy."""
     copy = facts.world.copies.get((server, database))
     if copy is None:
         return state == "ABSENT"
@@ -205,7 +212,7 @@ def is_copy_in_state(facts: Facts, database: str, server: str, state: str) -> bo
 
 
 def is_database_served(facts: Facts, database: str, server: str | None) -> bool:
-    """Evaluate `Sales serves [on SERVER_B]`: clients can reach the database and work in it."""
+    """Evaluate `Sales serves [on SERVER_B]`: clients can reach the database and use it."""
     serving = facts.list_serving_copies(database)
     return bool(serving) if server is None else any(copy.server == server for copy in serving)
 
@@ -223,7 +230,7 @@ def is_safety_level(facts: Facts, database: str, level: str) -> bool:
 
 
 def is_instance_on_node(world: World, instance: str, computer: str) -> bool:
-    """Evaluate `SQLFCI1 on NODE_2 is RUNNING`: the node of a failover cluster instance."""
+    """Evaluate `SQLFCI1 on NODE_2 is RUNNING`: the instance runs on this node."""
     return instance in world.instances and world.instances[instance].computer == computer
 
 
@@ -237,7 +244,7 @@ def is_client_connected(facts: Facts, client: str, server: str | None) -> bool:
 
 
 def has_sent_batch(facts: Facts, text: str, server: str | None, without_error: bool) -> bool:
-    """Return whether a batch contains *text*, on *server* if given. Comments and literals are ignored."""
+    """Return whether a batch contains *text* outside comments and literals. *server*: None means any server."""
     normalized, keep_literals = normalize_sql(text, keep_literals=True), "'" in text
     for batch in facts.batches:
         if (
@@ -263,13 +270,16 @@ _LITERAL: Final = re.compile(r"N?'[^']*+(?:''[^']*+)*+(?:'|\Z)")
 
 
 NORMALIZED_CHARACTERS_MAX: Final = 2_000_000
-"""Maximum number of cached characters of normalized batches. Conditions read all batches each second."""
+"""Maximum characters of normalized batches in the cache. The cache exists because conditions read all batches
+each second.
+"""
 
 
 def normalize_sql(sql: str, keep_literals: bool) -> str:
-    """Normalize *sql* for comparisons: capitals, no comments or brackets, single spaces.
+    """Normalize *sql* for comparisons: uppercase, without comments and brackets, with single spaces.
 
-    Literals are removed too unless *keep_literals*, because otherwise PRINT would match.
+    Literals are removed unless *keep_literals* is True, so that the text of a PRINT does not count as a
+    statement.
     """
     return _NORMALIZED.get((sql, keep_literals), len(sql), lambda: _normalize_uncached(sql, keep_literals))
 
@@ -285,7 +295,7 @@ _NORMALIZED: Final[ResultCache[str]] = ResultCache(NORMALIZED_CHARACTERS_MAX)
 
 
 ERROR_SEVERITY_MIN: Final = 11
-"""Lowest severity of an error; lower messages are information. Documented."""
+"""Lowest severity of an error. Messages below it are information. Documented by Microsoft."""
 
 
 def list_error_numbers(batch: SqlDoneData) -> list[int]:
@@ -294,11 +304,13 @@ def list_error_numbers(batch: SqlDoneData) -> list[int]:
 
 
 STORY: Final = "story"
-"""Suffix of the window from which a timeline sends T-SQL (SERVER_A#story). The trainee cannot use it."""
+"""Suffix of the query window through which the timeline sends T-SQL (SERVER_A#story). The trainee cannot use
+it.
+"""
 
 
 def is_story_window(window: str) -> bool:
-    """Return whether the window belongs to the timeline. Its batches do not count as the trainee's."""
+    """Return whether the query window belongs to the timeline. Its batches do not count as the trainee's."""
     return window.partition("#")[2].lower() == STORY
 
 
@@ -308,5 +320,5 @@ def summarize_batch(event: Event, batch: SqlDoneData) -> SentBatch:
 
 
 def summarize_prompt_line(event: Event, line: PowerShellData) -> SentBatch:
-    """Summarize a line at the PowerShell prompt of a node like a batch."""
+    """Convert a PowerShell line on a node to the form of a batch."""
     return SentBatch(event.tick, event.server, line.command, [0] if line.refused else [])

@@ -1,4 +1,4 @@
-"""Size limits of a scenario file. They are checked before anything else reads it, so that no file takes long.
+"""Size limits of a scenario file, checked before its text is parsed, so that no file takes long to load.
 
 All limits are assumed: about ten times the needs of the largest shipped scenario.
 """
@@ -11,19 +11,22 @@ from engine.localization import build_message
 SIZE_MAX: Final = 1_000_000
 """Maximum characters of a file."""
 DEPTH_MAX: Final = 16
-"""Maximum nesting of lists and tables; a scenario needs 3."""
+"""Maximum nesting depth of lists and tables. Scenarios need a depth of 3."""
 DOTS_MAX: Final = 8
-"""Maximum number of dots in a key or header: the time of TOML parsers grows with the square of it."""
+"""Maximum number of dots in a key or header. TOML parsers need time proportional to its square."""
 PARTS_MAX: Final = 20_000
-"""Maximum number of keys, list entries and headers together."""
+"""Maximum total number of keys, list entries and headers."""
 WORD_MAX: Final = 100
-"""Maximum length of an unquoted name or number. Python converts at most 4,300 digits."""
+"""Maximum characters of an unquoted name or number. Python refuses to convert numbers with more than 4,300
+digits.
+"""
 DATABASES_MAX: Final = 500
-"""Maximum number of databases of a world, including those from `count`."""
+"""Maximum number of databases in a world, including those that `count` creates."""
 PROBLEMS_MAX: Final = 100
-"""Maximum number of problems that are explained. The others are only counted."""
+"""Maximum number of reported problems. Further problems are only counted."""
 
-# An unterminated string ends at the end of the text here; TOML's parser reports it.
+# This pattern accepts an unterminated string up to the end of the text. The TOML parser reports the error
+# later.
 _PIECE: Final = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*+(?:"{3,5}|\Z)'
     r"|'''(?:[^']|'(?!''))*+(?:'{3,5}|\Z)"
@@ -37,9 +40,9 @@ _PIECE: Final = re.compile(
 
 
 def find_excess(text: str) -> tuple[int, str, str] | None:
-    """Find the first place at which *text* exceeds a limit.
+    """Find the first position at which *text* exceeds a limit; None if there is none.
 
-    Return its index, the actual size and the allowed size.
+    Return the index in the text, the actual size and the allowed size.
     """
     if len(text) > SIZE_MAX:
         return (

@@ -1,4 +1,4 @@
-"""Warnings for a valid scenario: missing texts, and points that are too easy to win or lose."""
+"""Warnings for a valid scenario: missing texts, and points that are too easy to win or to lose."""
 
 import difflib
 import re
@@ -24,18 +24,19 @@ from engine.verbs import VERBS
 from engine.verbs.verb import Verb
 
 SOLUTION_POINTS_MIN: Final = 95.0
+"""Minimum score of a reference solution. Promised to trainees."""
 NOTHING_POINTS_MAX: Final = 40.0
-"""Minimum score of a reference solution, and maximum score of doing nothing. Our promise to trainees."""
+"""Maximum score of a run without any action. Promised to trainees."""
 
 
 VARIANT_SEEDS: Final = range(3)
-"""Seeds with which a scenario with variants is also played, so that several variants are tested."""
+"""Additional seeds with which a scenario with variants is played, so that several variants are tested."""
 
 
 def list_warnings(scenario: Scenario, file: str, begin: Begin = Drill) -> list[Problem]:
     """Return all problems that an author should fix before learners play the drill.
 
-    This plays the drill twice.
+    The drill is played twice for each tested seed: with the reference solution, and without any action.
     """
     problems, playable = _check_without_playing(scenario, file)
     finder = ProblemFinder(file, scenario.text)
@@ -51,12 +52,12 @@ def list_warnings(scenario: Scenario, file: str, begin: Begin = Drill) -> list[P
 
 
 def check_without_playing(scenario: Scenario, file: str) -> list[Problem]:
-    """Return the warnings that need no playing, mainly about texts that are not written yet."""
+    """Return the warnings that are found without playing the drill, mainly about missing texts."""
     return sorted(set(_check_without_playing(scenario, file)[0]))
 
 
 def _check_without_playing(scenario: Scenario, file: str) -> tuple[list[Problem], bool]:
-    """Return the problems, and whether the scenario is playable."""
+    """Return the problems, and whether the drill can be played."""
     finder = ProblemFinder(file, scenario.text)
     _check_texts(scenario, finder)
     world = start_world(scenario, scenario.seed)
@@ -84,7 +85,7 @@ def _check_without_playing(scenario: Scenario, file: str) -> tuple[list[Problem]
 
 
 def _check_reconnections(world: World, finder: ProblemFinder) -> None:
-    """Report connections of sessions and groups that exist at the start but could not be opened again."""
+    """Report connections that exist at the start but could not be opened again after an interruption."""
     connected = {(server, peer) for (_, server, peer), contact in world.contacts.items() if contact.connected}
     for server, peer in sorted(connected):
         refusal = security.check_handshake(world, server, peer)
@@ -132,7 +133,7 @@ def _check_texts(scenario: Scenario, finder: ProblemFinder) -> None:
 
 
 def _check_after_end(scenario: Scenario, finder: ProblemFinder) -> None:
-    """Report items that are due only after the drill has ended and therefore never happen."""
+    """Report events, goals and questions whose time is after the end of the drill."""
     if scenario.length is None:
         return
     times: list[tuple[Path, float | None]] = []
@@ -186,9 +187,9 @@ def _refers_to_object(verb: Verb) -> bool:
 
 
 def _check_hint_lines(scenario: Scenario, finder: ProblemFinder) -> None:
-    """Report names in a hint's input lines that the scenario does not have.
+    """Report names in the input lines of hints that the scenario does not contain.
 
-    A copied drill often keeps an old name.
+    This often happens when an author copies a drill.
     """
     names = collect_names(scenario)
     known_names = {*names.servers, *names.databases, *names.clients}
@@ -207,7 +208,7 @@ def _check_hint_lines(scenario: Scenario, finder: ProblemFinder) -> None:
 
 
 def _check_traps(scenario: Scenario, finder: ProblemFinder) -> None:
-    """Report traps that cost no points: the debrief calls the action wrong, so it should have a price."""
+    """Report actions and forbidden states that the debrief calls wrong although they cost no points."""
     for index, rule in enumerate(scenario.rubric):
         for number, price in enumerate(rule.prices if isinstance(rule, ConductRule) else ()):
             if price.price == 0.0:
@@ -226,7 +227,7 @@ def _check_traps(scenario: Scenario, finder: ProblemFinder) -> None:
 
 
 def _check_variants(scenario: Scenario, finder: ProblemFinder) -> None:
-    """Check that every pool is used, and that every combination gives a valid scenario."""
+    """Report unused pools, and the first combination that does not result in a valid scenario."""
     for path, text, expected in variants.find_unused_pools(tomllib.loads(scenario.text)):
         finder.add_problem(path, text, expected)
     for picks in variants.iterate_combinations(scenario.variants):

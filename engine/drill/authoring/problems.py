@@ -1,4 +1,4 @@
-"""Problems in a scenario file, each with its position and the expected value."""
+"""Problems of a scenario file, each with its position and the expected value."""
 
 from __future__ import annotations
 
@@ -18,22 +18,24 @@ from engine.localization import LocalizableMessage, build_message, join_messages
 from engine.tables import read_table
 
 KEY_MAX: Final = 60
+"""Maximum characters of a key in the text of a problem. Assumed."""
 TEXT_MAX: Final = 500
-"""Maximum length of a key and of a sentence in a problem. Assumed; our longest sentence (20 verbs) has 500
+"""Maximum characters of the text of a problem. Assumed: our longest text, which lists 20 verbs, has 500
 characters.
 """
 
 
 class Problem(Struct, frozen=True, order=True):
-    """Problem in a file. *line* and *column* count from 1. *where* is the path of the key (`server[1].site`)."""
+    """Problem in a file. *line* and *column* begin at 1."""
 
     file: str
     line: int
     column: int
     where: str
-    """Path of the key in the file."""
+    """Path of the key in the file, for example `server[1].site`."""
     text: str
     expected: str = ""
+    """Description of the expected value; empty if there is none."""
 
     def __str__(self) -> str:
         location = f"{self.file}:{self.line}:{self.column}" + (f": {self.where}" if self.where else "")
@@ -44,12 +46,12 @@ class Problem(Struct, frozen=True, order=True):
         )
 
     def as_json(self) -> dict[str, object]:
-        """Return the problem with its position in JSON types."""
+        """Return the problem and its position as JSON types."""
         return asdict(self)
 
 
 class ScenarioError(ValueError):
-    """Error of a scenario that cannot be used. *problems* lists all reasons in the order of the file."""
+    """Error for a scenario that cannot be used. *problems* contains all reasons, in the order of the file."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__(join_messages("\n", map(str, problems)))
@@ -57,7 +59,7 @@ class ScenarioError(ValueError):
 
 
 class ProblemFinder:
-    """Collector of the problems of one file with *text*. It converts paths of keys into lines and columns."""
+    """Collector of the problems of one file. It converts paths of keys to lines and columns of *text*."""
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
@@ -66,14 +68,17 @@ class ProblemFinder:
 
     @cached_property
     def positions(self) -> dict[Path, TextPosition]:
-        """Return the positions of all keys.
+        """Return path -> position, for all keys.
 
-        They are computed only for the first problem, because most files have none.
+        The positions are computed when the first problem is added, because most files have no problem.
         """
         return find_positions(self.text)
 
     def add_problem(self, path: Path, text: str, expected: str = "", offset: int | None = None) -> None:
-        """Add a problem at *path* or, with *offset*, at that character (from 0) of its one-line text value."""
+        """Add a problem at *path*.
+
+        *offset*: index of the wrong character inside the one-line text value, from 0.
+        """
         nearest_position = find_nearest_position(self.positions, path)
         line, column = nearest_position.line, nearest_position.column
         if offset is not None:
@@ -83,7 +88,10 @@ class ProblemFinder:
         )
 
     def raise_problems(self) -> None:
-        """Raise ScenarioError if there are problems, with the first ones and the number of the others."""
+        """Raise ScenarioError if there are problems.
+
+        After PROBLEMS_MAX problems, only the number of others is added.
+        """
         problems = sorted(set(self.problems))
         kept_problems = problems[: limits.PROBLEMS_MAX]
         if len(problems) > len(kept_problems):
@@ -101,19 +109,19 @@ class ProblemFinder:
 
 
 def format_path(path: Path) -> str:
-    """Format a path: ("server", 1, "site") gives `server[1].site`."""
+    """Format a path: ("server", 1, "site") becomes `server[1].site`."""
     words = [f"[{part}]" if isinstance(part, int) else f".{_format_key(part)}" for part in path]
     return "".join(words).removeprefix(".")
 
 
 def _format_key(part: str) -> str:
-    """Format a key: quoted unless it is a bare key, shortened, with invisible characters escaped."""
+    """Shorten a key, escape invisible characters, and add quotes unless it is a bare key."""
     short = part if len(part) <= KEY_MAX else f"{part[:KEY_MAX]}…"
     return short if short.isprintable() else repr(short)[1:-1]
 
 
 def _shorten_text(text: str) -> str:
-    """Shorten text that a problem quotes from the file. It may have a million characters."""
+    """Shorten the text of a problem, because a text quoted from the file may have a million characters."""
     return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}…"
 
 
@@ -121,11 +129,14 @@ def _shorten_text(text: str) -> str:
 # tomllib does not return the lines of values.
 
 Path = tuple[str | int, ...]
-"""Path of a value: keys and list positions from the root, such as ("server", 1, "site")."""
+"""Path of a value: keys and list indexes from the root, for example ("server", 1, "site")."""
 
 
 class TextPosition(Struct, frozen=True):
-    """Line and column, from 1, of a key and of the first character of its value (inside the quotes)."""
+    """Position of a key, and of the first character of its value inside the quotes.
+
+    Lines and columns begin at 1.
+    """
 
     line: int
     column: int
@@ -143,14 +154,17 @@ _SPACE: Final = re.compile(r"[ \t]*")
 
 
 def find_positions(text: str) -> dict[Path, TextPosition]:
-    """Return the position of every key and list element of *text*, which tomllib must have accepted."""
+    """Return path -> position, for every key and list element. *text* must be valid TOML."""
     scan = _Scan(text)
     scan.read_document()
     return scan.found
 
 
 def find_nearest_position(positions: dict[Path, TextPosition], path: Path) -> TextPosition:
-    """Return the position of *path*, or of the innermost enclosing part that the text contains."""
+    """Return the position of *path*.
+
+    If the text does not contain it, return that of the innermost enclosing part.
+    """
     for length in range(len(path), 0, -1):
         if path[:length] in positions:
             return positions[path[:length]]
@@ -158,7 +172,7 @@ def find_nearest_position(positions: dict[Path, TextPosition], path: Path) -> Te
 
 
 class _Scan:
-    """Single pass over the text. It need not handle lines that tomllib rejects."""
+    """Scanner that finds the positions in a text in one pass. The text must be valid TOML."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -178,7 +192,7 @@ class _Scan:
             self._skip_pattern(_BLANK)
 
     def _read_header(self) -> Path:
-        """Parse `[a.b]` or `[[a.b]]` and return the path for the keys that follow."""
+        """Read `[a.b]` or `[[a.b]]`, and return the path of the table."""
         start = self.at
         is_array = self.text.startswith("[[", self.at)
         self.at += 2 if is_array else 1
@@ -199,7 +213,7 @@ class _Scan:
         return path
 
     def _read_entry(self, table: Path) -> None:
-        """Read `key = value`."""
+        """Read `key = value` in the table *table*."""
         self._skip_pattern(_SPACE)
         start = self.at
         path: Path = (*table, *self._read_keys())
@@ -209,7 +223,7 @@ class _Scan:
         self._read_value(path)
 
     def _read_keys(self) -> list[str]:
-        """Parse a key, or several joined by dots."""
+        """Read a key, or several keys joined by dots."""
         keys: list[str] = []
         while True:
             self._skip_pattern(_SPACE)
@@ -288,9 +302,7 @@ EXPECTED: Final = {
     "string_pattern_mismatch": "{pattern}",
     "value_error": "{error}",
 }
-"""Kind of pydantic error -> expected value. A test tries every field with every kind of value, so no other
-kinds occur.
-"""
+"""Kind of pydantic error -> expected value. A test verifies that no other kinds occur."""
 
 PATTERNS: Final = {
     "[A-Za-z_]": build_message("a name such as SERVER_A (letters, digits, _ $ -, at most 30 characters)"),
@@ -304,7 +316,7 @@ PATTERNS: Final = {
 
 
 def format_expected(error: ErrorDetails) -> LocalizableMessage:
-    """Describe the values that are allowed in place of the one that *error* rejects."""
+    """Describe the values that are allowed in place of the value that *error* rejects."""
     context = dict(error.get("ctx", {}))
     pattern = str(context.get("pattern", ""))
     context["pattern"] = next((message for start, message in PATTERNS.items() if start in pattern), pattern)

@@ -1,4 +1,4 @@
-"""Quantities of a world that conditions compare with numbers."""
+"""Quantities of a run that conditions compare with numbers, for example downtime or queue sizes."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -22,27 +22,30 @@ Changes = Literal["by events", "by the clock", "by itself"]
 
 
 class Quantity(Struct, frozen=True):
-    """Number that a condition may compare. *of* is the kind of its argument in parentheses."""
+    """Quantity that a condition can compare with a number."""
 
     object_kind: Kind | None
-    """Kind of object that is measured; None for the whole world."""
+    """Kind of the object in parentheses; None if the quantity concerns the whole run."""
     help: str
     read: Callable[[Facts, str], float]
-    """Function that measures the object with a name."""
+    """Function that returns the value for the object with this name."""
     moves: Changes = "by events"
-    """Way in which it changes. "by the clock": without events it is constant or grows by one per second. "by
-    itself": at any time.
+    """Way in which the value changes. "by the clock": without events, the value is constant or increases by
+    one per second. "by itself": the value may change at any time.
     """
     counter: str = ""
-    """Counter of the flow that it reads; empty means none."""
+    """Name of the flow counter that the quantity reads; empty if none."""
     full_value: Callable[[Facts, str], float] = lambda facts, name: 0.0
-    """Function for the value that counts as 100%; 0 means not a percentage."""
+    """Function that returns the value of 100%; its result is 0 if the quantity is not a percentage."""
 
 
 def _build_flow_quantity(
     text: str, name: str, read_total: Callable[[Facts, str], float] | None = None
 ) -> Quantity:
-    """Build a quantity for a counter of the flow, or for its percentage of *read_total*."""
+    """Build a quantity for a counter of the flow.
+
+    With *read_total*, the quantity is a percentage of that total.
+    """
 
     def read(facts: Facts, database: str) -> float:
         return streams.read_counter(facts.world, facts.find_log_numbers(database), name)
@@ -134,7 +137,7 @@ def _count_worker_threads(facts: Facts, server: str) -> float:
 
 
 def _build_node_reader(read: Callable[[World, Node], float]) -> Callable[[Facts, str], float]:
-    """Build a function that reads a value from the cluster of a server's node; 0 without a node."""
+    """Return a function that reads a value of a server's cluster node; 0 if the server is on no node."""
 
     def of_server(facts: Facts, server: str) -> float:
         node = facts.world.nodes.get(facts.world.get_computer(server).name)
@@ -159,9 +162,9 @@ def _count_owners(facts: Facts, server: str) -> float:
 
 
 def _build_group_reader(read: Callable[[AvailabilityGroup], float]) -> Callable[[Facts, str], float]:
-    """Build a function that reads a value from a database's availability group; 0 without a group.
+    """Return a function that reads a value of a database's availability group; 0 if it is in no group.
 
-    It uses the newest copy of the cluster database.
+    The newest copy of the cluster database is used.
     """
 
     def of_database(facts: Facts, database: str) -> float:
@@ -198,7 +201,7 @@ def _measure_standstill_s(facts: Facts, program: str) -> float:
 
 
 def get_current_account(world: World, database: str) -> Availability:
-    """Return the account of *database*, brought up to the present."""
+    """Return the availability record of *database*, advanced to the current time."""
     return availability.advance_account(world.availability[database], world.tick)
 
 
@@ -261,7 +264,7 @@ _READ: Final[Mapping[str, Callable[[Facts, str], float]]] = {
     "thresholds": _count_thresholds,
     "monitor_age_s": _measure_monitor_age_s,
 }
-"""Functions of the quantities in quantities.tsv that do not read a counter of the flow."""
+"""Name -> function, for the quantities in quantities.tsv that do not read a flow counter."""
 
 
 def _build_quantity(row: dict[str, str]) -> Quantity:
@@ -281,4 +284,4 @@ def _build_quantity(row: dict[str, str]) -> Quantity:
 QUANTITIES: Final = {
     row["name"]: _build_quantity(row) for row in read_table("engine.drill.authoring", "quantities.tsv")
 }
-"""Quantities by their names in conditions."""
+"""Name in conditions -> quantity."""

@@ -1,4 +1,4 @@
-"""Checks of a scenario beyond pydantic: names must exist, lines and conditions must be valid."""
+"""Checks of a scenario that pydantic cannot make: names must exist, input lines and conditions must be valid."""
 
 import difflib
 from collections.abc import Iterable, Sequence
@@ -49,7 +49,7 @@ def collect_names(scenario: Scenario) -> ConditionNames:
 
 
 def check_references(scenario: Scenario, finder: ProblemFinder) -> None:
-    """Report every unknown or duplicate name, and every invalid line or condition."""
+    """Report unknown and duplicate names, and invalid input lines and conditions."""
     names = collect_names(scenario)
     _check_unique(scenario, finder)
     _check_servers(scenario, finder)
@@ -76,7 +76,10 @@ def check_references(scenario: Scenario, finder: ProblemFinder) -> None:
 
 
 def _check_name(finder: ProblemFinder, path: Path, name: str | None, names: Sequence[str], kind: str) -> bool:
-    """Return whether *name* (None if omitted) is one of *names* in the same spelling. Report a problem if it is not."""
+    """Return whether *name* is one of *names*, in the same spelling, and report a problem if not.
+
+    *name* is None if it is omitted, which is allowed.
+    """
     if name is None or name in names:
         return True
     matches = difflib.get_close_matches(name, names, 1)
@@ -101,6 +104,7 @@ ABSENT: Final = {
     "goal": mark("there is no goal {name!r}"),
     "question": mark("there is no question {name!r}"),
 }
+"""Kind of object -> problem text for an unknown name."""
 
 
 def _check_unique(scenario: Scenario, finder: ProblemFinder) -> None:
@@ -290,7 +294,7 @@ def _check_clients(scenario: Scenario, finder: ProblemFinder, names: ConditionNa
 
 
 def _check_team(scenario: Scenario, finder: ProblemFinder, names: ConditionNames) -> None:
-    """Check that team keys are unique, servers exist, and rights are valid and in the scenario's spelling."""
+    """Report duplicate team keys, unknown servers, and invalid rights of roles."""
     world = _build_named_world(scenario)
     role_keys: set[str] = set()
     for i, role in enumerate(scenario.roles):
@@ -332,7 +336,7 @@ def _check_team(scenario: Scenario, finder: ProblemFinder, names: ConditionNames
 def _check_author(
     input_: Input, scenario: Scenario, path: Path, finder: ProblemFinder, must_speak_as: bool = False
 ) -> None:
-    """Check that the role before an input line, and the role that it addresses, belong to the team."""
+    """Report an input line whose role, or whose called role, does not belong to the team."""
     for key in (input_.by, input_.args[0] if input_.verb in HEARS else ""):
         if key:
             try:
@@ -349,7 +353,7 @@ def _check_author(
 
 
 def _check_lines(scenario: Scenario, finder: ProblemFinder) -> None:
-    """Check that input lines of timeline, locks and solution are valid and name existing things."""
+    """Report invalid input lines in timeline, locks and solution, and unknown names in them."""
     world = _build_named_world(scenario)
     for i, line in enumerate(scenario.before):
         try:
@@ -404,7 +408,7 @@ def _check_lines(scenario: Scenario, finder: ProblemFinder) -> None:
 def _check_single_trigger(
     part: Inject | Question | Prediction, keys: Sequence[str], path: Path, finder: ProblemFinder
 ) -> None:
-    """Check that exactly one of *keys* is given."""
+    """Report a problem unless exactly one of *keys* is given."""
     given_keys = [key for key in keys if getattr(part, key) is not None]
     if len(given_keys) != 1:
         message = (
@@ -430,7 +434,7 @@ def _check_single_trigger(
 
 
 def _build_named_world(scenario: Scenario) -> World:
-    """Build a world that contains only the scenario's names."""
+    """Build a world whose objects have only names. Input lines are checked against it."""
     world = World(seed=0, chance=RandomStream.from_seed(0), flow=Flow.create_empty())
     for host, server in enumerate(scenario.servers):
         world.computers[server.name] = Computer(name=server.name)
@@ -493,7 +497,10 @@ def _check_goals(scenario: Scenario, finder: ProblemFinder) -> None:
 
 
 def _check_inquiries(scenario: Scenario, finder: ProblemFinder) -> None:
-    """Check that questions have existing right choices, and each inquiry has points and a time before the end."""
+    """Report questions without valid right choices, and inquiries without points or with a late time.
+
+    A time is late if it is not before the end of the drill.
+    """
     kinds = {rule.kind for rule in scenario.rubric}
     groups: tuple[tuple[str, Sequence[Question | Prediction], str], ...] = (
         ("question", scenario.questions, "diagnosis"),
@@ -527,7 +534,7 @@ def _check_inquiries(scenario: Scenario, finder: ProblemFinder) -> None:
 
 
 def _check_right(question: Question, path: Path, finder: ProblemFinder) -> None:
-    """Check that every choice that counts as correct exists."""
+    """Report right choices that do not exist."""
     numbers = {(*path, "right"): question.right}
     numbers |= {
         (*path, "instead", i, "right"): alternative.right for i, alternative in enumerate(question.instead)

@@ -1,6 +1,6 @@
-"""Scenario from a run: faults become the timeline, repairs the solution, the final state the goals.
+"""Scenario built from a run: faults become the timeline, repairs the solution, and the final state the goals.
 
-Texts that only an author can write are placeholders with a mark. `check` lists each of them.
+Texts that only an author can write are marked placeholders. `check` lists each of them.
 """
 
 import math
@@ -25,7 +25,7 @@ from engine.protocol import groups
 from engine.verbs import REMARKS, VERBS
 
 TO_WRITE: Final = "TO WRITE: "
-"""Mark at the beginning of every text that the author must write."""
+"""Mark at the beginning of each placeholder, which the author must replace."""
 
 SUMMARY: Final = build_message("one sentence: the situation and the task")
 BRIEF: Final = build_message("the trainee's role, the risk and the task; do not name the coming fault")
@@ -37,13 +37,13 @@ BETTER: Final = build_message("advice for the full points")
 PLACEHOLDERS: Final[dict[str, str]] = {
     text: text for text in (SUMMARY, BRIEF, FACILITATOR, LOOK, MEANS, TYPE, BETTER)
 }
-"""Standard placeholders for the author: text in the file -> message."""
+"""Text of a placeholder in the file -> its message, which can be localized."""
 
 UNNAMED: Final = ("to-write",)
-"""Placeholder for the skills of a recorded scenario until the author chooses some."""
+"""Placeholder for the skills until the author chooses some."""
 
 STORY: Final = frozenset({"fault", "load"})
-"""Groups of verbs that become the timeline. All others are the trainee's reactions."""
+"""Groups of verbs that become the timeline. All other verbs are reactions of the trainee."""
 
 OMITTED_VERBS: Final = REMARKS | {"cancel", "revert-all"}
 
@@ -54,50 +54,53 @@ REWRITTEN_KEYS: Final = frozenset(
         "rubric", "facilitator",
     }
 )  # fmt: skip
-"""Keys of a scenario that the run replaces or drops: its texts, timeline, goals and points."""
+"""Keys of a scenario that are not copied, because the run replaces them: texts, timeline, goals and points."""
 
 COPIED_KEYS: Final = tuple(
     name
     for name in (field.alias or key for key, field in Scenario.model_fields.items())
     if name not in REWRITTEN_KEYS
 )
-"""Keys of the recorded scenario that the new one keeps: everything that describes the start world."""
+"""Keys that are copied from the recorded scenario. They describe the world at the start."""
 
 ROOM_S: Final = 120.0
-"""Seconds between the last recorded action and the end of the new drill. Assumed: a person is slower than the
-recording.
+"""Seconds between the last recorded action and the end of the new drill. Assumed: trainees are slower than
+the author.
 """
 
 TARGET_SHARE: Final = 1.15
+"""Limit for full points, as a multiple of the recorded run's value. Assumed."""
 LIMIT_SHARE: Final = 4.0
-"""Limit of a rule for no points, as a multiple of the recorded run's value. Assumed."""
+"""Limit for no points, as a multiple of the recorded run's value. Assumed."""
 
 SLACK_S: Final = 5.0
-"""Minimum distance between the recorded run's value and the limit for full points, because other seeds differ."""
+"""Minimum distance between the recorded run's value and the limit for full points, because results vary with
+the seed.
+"""
 
 HOLD_S: Final = 2.0
 ASKING_SHARE: Final = 0.75
-"""Minimum share of the goals' weight that must be in goals that inaction does not reach."""
+"""Minimum share of the goals' total weight for goals that a run without actions misses."""
 
 GOALS_MAX: Final = 8
-"""Maximum number of proposed goals. The author deletes the unwanted ones."""
+"""Maximum number of proposed goals. The author deletes unwanted goals."""
 
 CANDIDATES_MAX: Final = 50
-"""Maximum number of goals that are tested, as many as a file may have."""
+"""Maximum number of goals that are tested, equal to the limit of a scenario file."""
 
 POINTS: Final = {"goals": 60.0, "downtime": 20.0, "lost_transactions": 10.0, "conduct": 10.0}
 
 
 class ScenarioRecordingError(ValueError):
-    """Error for a run from which no drill can be built. Its text is one sentence."""
+    """Error for a run from which no drill can be built. The text is one sentence with the reason."""
 
 
 def build_scenario_text(drill: Drill, name: str) -> str:
     """Build the TOML text of a scenario called *name* (a slug) from the inputs in *drill*.
 
-    Faults and loads become the timeline, repairs, chores and T-SQL the solution, the state at the end the
-    goals. The scenario loads, its solution reaches its goals, and doing nothing misses some. Raises
-    ScenarioRecordingError if the inputs make no difference.
+    Faults and loads become the timeline. Repairs, chores and T-SQL become the solution. The state at the end
+    becomes the goals. The result loads without problems; its solution reaches all goals, and a run without
+    actions misses some. Raises ScenarioRecordingError if the actions make no difference.
     """
     journal = _drop_undone_inputs(drill.journal)
     story = [item for item in journal if _is_story_input(item)]
@@ -152,9 +155,9 @@ def build_scenario_text(drill: Drill, name: str) -> str:
 
 
 def _drop_undone_inputs(journal: Sequence[Input]) -> list[Input]:
-    """Return the journal without repairs that a fault undoes in the same tick, and without that fault.
+    """Return the journal without pairs of a repair and a fault in the same tick that undoes it.
 
-    In a drill the timeline comes first in a tick, so the repair would come after the fault.
+    In a drill, the timeline comes first in a tick, so the repair would come after the fault.
     """
     lasting_inputs: list[Input] = []
     for item in journal:
@@ -173,12 +176,12 @@ def _drop_undone_inputs(journal: Sequence[Input]) -> list[Input]:
 
 
 def _is_story_input(input_: Input) -> bool:
-    """Return whether the input belongs to the timeline, not to the solution."""
+    """Return whether the input becomes part of the timeline, not of the solution."""
     return VERBS[input_.verb].group in STORY
 
 
 def _build_base(drill: Drill, name: str, length_s: float) -> dict[str, object]:
-    """Return the start world of the recorded scenario, with placeholders for texts."""
+    """Return the copied keys of the recorded scenario, with placeholders for the texts."""
     data = tomllib.loads(drill.scenario.text)
     if data.get(VARIANTS):
         data = substitute_picks(data, pick_values(data[VARIANTS], drill.seed))
@@ -224,7 +227,7 @@ def _build_hint(goal: str) -> dict[str, object]:
 def _propose_goals(drill: Drill, actions: Sequence[Input]) -> list[dict[str, object]]:
     """Propose goals from the facts at the end of the run.
 
-    A goal counts only from the first action on, because nothing is broken before.
+    A goal counts only from the first action on, because before it nothing is broken.
     """
     after_s = actions[0].tick / TICKS_PER_S
     goals = []
@@ -238,7 +241,7 @@ def _propose_goals(drill: Drill, actions: Sequence[Input]) -> list[dict[str, obj
 def _evaluate_condition(drill: Drill, condition: str) -> bool:
     try:
         return drill.is_condition_met(condition)
-    # the condition names an object that the scenario lacks, such as a witness that was added later
+    # the condition names an object that does not exist at the start, such as a witness that was added later
     except ConditionError:
         return False
 
@@ -276,7 +279,7 @@ def make_slug(text: str) -> str:
 
 
 def _build_rubric(downtime_s: float, lost_transactions: int | float) -> list[dict[str, object]]:
-    """Build the rubric, mainly points for the outcome, with the recorded run as the standard."""
+    """Build a rubric that scores mainly the outcome. The values of the recorded run are the standard."""
     target_s = max(downtime_s + SLACK_S, downtime_s * TARGET_SHARE)
     better = f"{TO_WRITE}{BETTER}"
     return [
@@ -307,7 +310,7 @@ def _build_rubric(downtime_s: float, lost_transactions: int | float) -> list[dic
 def find_prompts(
     data: object, path: tuple[str | int, ...] = ()
 ) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Yield (path, placeholder) for each text of a file that the author must still write."""
+    """Yield (path, placeholder) for each text that the author must still write."""
     if isinstance(data, Mapping):
         for key, part in data.items():
             yield from find_prompts(part, (*path, key))
@@ -325,12 +328,12 @@ def find_prompts(
 
 
 def format_toml(data: Mapping[str, object]) -> str:
-    """Format *data* (texts, numbers, booleans, lists, tables) as TOML, with multi-line texts."""
+    """Format *data* as TOML. Allowed values are texts, numbers, booleans, lists and tables."""
     return "\n".join(_format_table(data, "")).strip() + "\n"
 
 
 def _format_table(data: Mapping[str, object], path: str) -> Iterator[str]:
-    """Yield the lines of a table: plain keys first, as TOML requires, then tables and lists of tables."""
+    """Yield the lines of a table. Plain keys come first, as TOML requires, then tables and lists of tables."""
     later_tables: list[tuple[str, Mapping[str, object] | list[Mapping[str, object]]]] = []
     for key, value in data.items():
         if (isinstance(value, Mapping) or _is_tables(value)) and (value or isinstance(value, Mapping)):
@@ -351,7 +354,7 @@ def _is_tables(value: object) -> TypeGuard[list[Mapping[str, object]]]:
 def _format_key(key: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9_-]+", key):
         return key
-    return f'"{_escape(key)}"'.replace("\n", "\\n")  # a key must be on one line
+    return f'"{_escape(key)}"'.replace("\n", "\\n")  # TOML does not allow a key to span several lines
 
 
 def _format_value(value: object) -> str:
@@ -370,7 +373,7 @@ _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\t": "\\t"}
 
 
 def _format_text(text: str) -> str:
-    """Format a basic string, as a multi-line string if it has several lines."""
+    """Format a TOML string. A text of several lines becomes a multi-line string."""
     escaped = _escape(text)
     return f'"""\n{escaped}"""' if "\n" in text else f'"{escaped}"'
 

@@ -1,4 +1,4 @@
-"""Loader of scenarios. It returns a checked Scenario or reports every problem with line and column."""
+"""Loader of scenarios. It returns a checked Scenario, or reports every problem with line and column."""
 
 import copy
 import difflib
@@ -38,9 +38,12 @@ _POSITION: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of documen
 def load_scenario(
     text: str, source_name: str, seed: int | None = None, picks: Picks | None = None
 ) -> Scenario:
-    """Load the scenario in *text* from the file *source_name*. Raises ScenarioError with all problems.
+    """Load a scenario from *text*, which comes from the file *source_name*.
 
-    If it has variants, *picks* or *seed* (None means the file's own) choose one.
+    Raises ScenarioError with all problems.
+
+    *picks* or *seed* selects the variant, if there are variants. If both are None, the seed of the file is
+    used.
     """
     data = _parse_toml(text, source_name)
     finder = ProblemFinder(source_name, text)
@@ -85,9 +88,9 @@ def load_scenario(
 
 
 def select_variant(scenario: Scenario, seed: int) -> Scenario:
-    """Return the variant of *scenario* that *seed* picks; *scenario* itself if it has none.
+    """Return the variant of *scenario* that *seed* selects; *scenario* itself if it has no variants.
 
-    Raises ScenarioError if this combination is invalid; `check` tries all combinations.
+    Raises ScenarioError if this combination is invalid. `check` tries all combinations.
     """
     if not scenario.variants:
         return scenario
@@ -95,7 +98,7 @@ def select_variant(scenario: Scenario, seed: int) -> Scenario:
 
 
 def _read_seed(data: dict[str, object]) -> int:
-    """Return the file's own seed, or a default if it is invalid, which the loader reports."""
+    """Return the seed in the file; a default if it is invalid. The loader reports an invalid seed."""
     seed = data.get("seed", Scenario.model_fields["seed"].default)
     return seed if isinstance(seed, int) else 0
 
@@ -123,14 +126,16 @@ def _parse_toml(text: str, file: str) -> dict[str, Any]:
 # --- valid parts of an invalid file -------------------------------------------------------------------------
 
 STAND_INS: Final = {"title": "x", "summary": "x", "level": "beginner", "minutes": 1, "brief": "x"}
-"""Substitutes for missing top-level keys on which nothing else depends."""
+"""Substitutes for missing top-level keys that no other key depends on."""
 
 WORLD: Final = ("server", "database", "session", "client", "link")
-"""Tables with names that others reference. Without any of them the rest cannot be checked."""
+"""Tables whose names other tables refer to. If one of them is missing completely, references cannot be
+checked.
+"""
 
 
 class _ShiftedFinder(ProblemFinder):
-    """ProblemFinder for a file from which list entries were left out."""
+    """ProblemFinder for a file without its invalid list entries. It corrects the list indexes of problems."""
 
     def __init__(self, finder: ProblemFinder, left_out: dict[str, list[int]]) -> None:
         super().__init__(finder.file, finder.text)
@@ -140,7 +145,7 @@ class _ShiftedFinder(ProblemFinder):
         super().add_problem(self._map_to_source_path(path), text, expected, offset)
 
     def _map_to_source_path(self, path: Path) -> Path:
-        """Return *path* with the index that its entry has in the file, before invalid entries were omitted."""
+        """Return *path* with the list index in the original file, which includes the omitted entries."""
         if len(path) < 2 or not isinstance(path[1], int):
             return path
         number = path[1]
@@ -152,9 +157,9 @@ class _ShiftedFinder(ProblemFinder):
 def _check_valid_parts(
     finder: ProblemFinder, data: dict[str, object], errors: Iterable[ErrorDetails]
 ) -> None:
-    """Check names, lines and conditions of all valid parts, although other parts are invalid.
+    """Check names, lines and conditions in all valid parts of a file that has invalid parts.
 
-    A wrong type then does not hide a misspelled verb until the next check.
+    Thus a wrong type does not hide a misspelled verb until the author checks the file again.
     """
     paths = [(_to_file_path(e["loc"], data, keep_last=e["type"] == "missing"), e["type"]) for e in errors]
     for remove_part in (_remove_keys, _remove_entries):
@@ -165,11 +170,13 @@ def _check_valid_parts(
         try:
             scenario = Scenario.model_validate(sound)
         except ValidationError:
-            continue  # the key that would be omitted is required
+            continue  # the omitted key is required
         shifted = _ShiftedFinder(finder, removed_paths)
         check_references(scenario, shifted)
         ignored = tuple(dict.fromkeys(part for key in removed_paths for part in DEPENDENTS.get(key, ())))
-        parents = {format_path(path[:-1]) for path, _ in paths}  # all tables that contain a wrong value
+        parents = {
+            format_path(path[:-1]) for path, _ in paths
+        }  # the finder has reported these tables already
         finder.problems += [
             problem
             for problem in shifted.problems
@@ -179,11 +186,14 @@ def _check_valid_parts(
 
 
 Sound = tuple[dict[str, Any], dict[str, list[int]]]
-"""File without its invalid parts, and the indexes of the omitted entries of its lists."""
+"""(file without its invalid parts, list -> indexes of its omitted entries)."""
 
 
 def _remove_keys(data: dict[str, object], paths: Iterable[tuple[Path, str]]) -> Sound | None:
-    """Return *data* without wrong keys, so that their defaults apply; None if names would be missing."""
+    """Return *data* without the wrong keys, so that their defaults apply.
+
+    None means that names would be missing.
+    """
     sound = copy.deepcopy(data)
     for path, kind in paths:
         if kind != "extra_forbidden" and path and path[0] in WORLD:
@@ -198,7 +208,7 @@ def _remove_keys(data: dict[str, object], paths: Iterable[tuple[Path, str]]) -> 
 
 
 def _remove_entries(data: dict[str, object], paths: Iterable[tuple[Path, str]]) -> Sound | None:
-    """Return *data* without invalid entries of lists; None if names would be missing."""
+    """Return *data* without the invalid list entries. None means that names would be missing."""
     paths, omitted = list(paths), dict[str, list[int]]()
     sound_part = _remove_keys(
         data, [(path, kind) for path, kind in paths if len(path) < 2 or kind == "extra_forbidden"]
@@ -223,7 +233,9 @@ DEPENDENTS: Final = {
     "predict": ("rubric",),
     "forbidden": ("rubric",),
 }
-"""Omitted table -> tables that would then be reported, wrongly, to refer to a missing entry."""
+"""Table -> tables that refer to it. If an entry of the first is omitted, the others would be reported
+wrongly.
+"""
 
 
 def _find_inner_value(data: Any, path: Path) -> Any:
@@ -274,7 +286,7 @@ def _report_error(finder: ProblemFinder, data: object, error: ErrorDetails) -> N
 
 
 def _to_file_path(loc: Iterable[str | int], data: Any, keep_last: bool) -> Path:
-    """Return the path in the file: *loc* without the parts that pydantic adds (the kind of a rule)."""
+    """Return *loc* as a path in the file, without the parts that pydantic adds (such as the kind of a rule)."""
     parts, path = list(loc), []
     for number, part in enumerate(parts):
         is_existing = part in data if isinstance(data, dict) else _has_index(part, data)
@@ -287,12 +299,15 @@ def _to_file_path(loc: Iterable[str | int], data: Any, keep_last: bool) -> Path:
 
 
 def _has_index(part: str | int, data: object) -> bool:
-    """Return whether the list has that index. Pydantic also names the first missing one."""
+    """Return whether *data* is a list with the index *part*.
+
+    Pydantic may name the index after the last entry.
+    """
     return isinstance(part, int) and isinstance(data, list) and part < len(data)
 
 
 def _list_valid_keys(path: Path, data: Any) -> list[str]:
-    """Return the keys that are valid in the table at *path*."""
+    """Return the keys that are allowed in the table at *path*."""
     candidates: list[type[BaseModel]] = [Scenario]
     for part in path:
         data = data[part]
@@ -331,40 +346,43 @@ _IMAGE: Final = re.compile(r"!\[|<\s*+img\b|\bdata:image/", re.IGNORECASE)
 _LINK: Final = re.compile(
     r"(?:(?<![a-z0-9+.-])[a-z0-9+.-]++://|\bwww\.|\bmailto:)[^\s<>\"')\]]++|\\\\\w[^\s\"']*", re.IGNORECASE
 )
-"""Network addresses, including Windows shares."""
+"""Pattern of network addresses, including Windows shares."""
 LINKS_MAX: Final = 20
-"""Maximum number of listed links. Assumed: more would not be read."""
+"""Maximum number of listed links. Assumed: nobody reads more."""
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 class Contents(Struct, frozen=True):
-    """Contents of a scenario that has not run. All texts are plain, because the loader rejects invisible characters."""
+    """Summary of a loaded scenario in names and numbers.
+
+    The loader rejects invisible characters in its texts.
+    """
 
     name: str
     title: str
     author: str | None
-    """Author according to the file. Unverified: a file can contain any name."""
+    """Author as stated in the file, not verified; None if the file names no author."""
     sources: tuple[str, ...]
-    """Papers according to the file. Unverified, too."""
+    """Papers as stated in the file, not verified."""
     sha256: str
-    """SHA-256 of the file's text, which is also stored with each run of it."""
+    """SHA-256 of the file's text, which is also stored with each run."""
     characters: int
     counts: tuple[tuple[str, int], ...]
-    """Tables of the file with their counts."""
+    """(table of the file, number of entries)."""
     verbs: tuple[tuple[str, int], ...]
-    """Verbs in the timeline and before the start, with their counts, most frequent first."""
+    """(verb, count) for the lines of the timeline and of the preparation, most frequent first."""
     texts: tuple[tuple[str, int], ...]
-    """Key of the file -> number of characters of its displayed texts; the largest first."""
+    """(key of the file, number of characters in its displayed texts), largest first."""
     images: int
-    """Number of references to pictures. Shipped scenarios have none, and no picture is loaded."""
+    """Number of references to images. Images are never loaded, and shipped scenarios have none."""
     links: tuple[str, ...]
-    """Addresses in its texts. They are shown only as text."""
+    """Addresses in the texts. They are displayed only as text."""
     length_s: float | None
-    """Length of the drill in seconds; None means the learner ends it."""
+    """Length of the drill in seconds; None if the learner ends it."""
 
 
 def summarize_contents(scenario: Scenario) -> Contents:
-    """Return the contents of a loaded scenario, whose lines are valid."""
+    """Return the summary of a loaded scenario, whose input lines must be valid."""
     input_lines = [inject.do for inject in scenario.timeline]
     verbs = count_verbs((*input_lines, *(preparation.do for preparation in scenario.before)))
     tables = {
@@ -408,7 +426,7 @@ def count_verbs(lines: Iterable[str]) -> tuple[tuple[str, int], ...]:
 
 
 def escape_invisible(text: str) -> str:
-    """Replace every invisible or direction-changing character of *text* by its code, such as ⟨U+202E⟩."""
+    """Replace every invisible or direction-changing character of *text* with its code, such as ⟨U+202E⟩."""
     unseen = [sign for sign in dict.fromkeys(text) if sign not in "\n\t" and _is_invisible(sign)]
     return text.translate({ord(sign): f"⟨U+{ord(sign):04X}⟩" for sign in unseen}) if unseen else text
 
@@ -437,6 +455,6 @@ def _list_texts(value: object) -> Iterator[str]:
 
 
 def _read_verb(line: str) -> str:
-    """Return the verb of a line, with or without a time."""
+    """Return the verb of an input line with or without a time."""
     inputs, problems = parse_script(line)
     return inputs[0].verb if inputs and not problems else parse_line(line).verb

@@ -1,8 +1,8 @@
-"""Variants of a scenario: pools of names, sizes and times. The seed picks values for `{name}` in its texts.
+"""Variants of a scenario: pools of names, sizes and times. The seed picks values for `{name}` placeholders.
 
-`[variants]` holds pools from which values are picked independently (`size = [10, 20]`), and groups of pools
-that are picked together (`[variants.site]` with `main = ["BERN", "OSLO"]` and `spare = ["BASEL", "BERGEN"]`:
-the first of both, or the second of both).
+A pool of `[variants]` is picked independently (`size = [10, 20]`). The pools of a subtable are picked
+together: `[variants.site]` with `main = ["BERN", "OSLO"]` and `spare = ["BASEL", "BERGEN"]` results in the
+first entries of both, or the second entries of both.
 """
 
 import itertools
@@ -17,27 +17,29 @@ from engine.localization import build_message
 
 VARIANTS: Final = "variants"
 POOL_MAX: Final = 50
-"""Maximum number of entries in a pool. More variants deserve a separate file."""
+"""Maximum number of entries in a pool. Assumed: more variants deserve a separate file."""
 
 ENTRY_LENGTH_MAX: Final = 200
-"""Maximum length of an entry. Pools hold only names, sizes and times."""
+"""Maximum characters of an entry. Pools contain only names, sizes and times."""
 
 COMBINATIONS_MAX: Final = 48
-"""Maximum number of combinations that `check` loads. If there are more, it loads enough to cover every entry."""
+"""Maximum number of combinations that `check` loads. If there are more, it loads enough to use every entry
+once.
+"""
 
 VARIANT_STREAM: Final = 0x5641
-"""Number of the random stream for the picks, so that they do not depend on the world's randomness. The value
-is arbitrary.
+"""Number of the random stream for the picks. A separate stream keeps them independent of the world's
+randomness. The value is arbitrary.
 """
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,29}\Z")
 _PLACEHOLDER: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 Picks = Mapping[str, object]
-"""Name -> its picked value."""
+"""Name of a placeholder -> picked value."""
 
 VariantProblem = tuple[Path, str, str]
-"""Problem: path, description, expected value."""
+"""(path, description, expected value) of a problem."""
 
 
 def list_pool_groups(variants: Mapping[str, object]) -> list[dict[str, list[object]]]:
@@ -53,7 +55,7 @@ def list_pool_groups(variants: Mapping[str, object]) -> list[dict[str, list[obje
 
 
 def pick_values(variants: Mapping[str, object], seed: int) -> dict[str, object]:
-    """Return the value that *seed* selects from each pool."""
+    """Return name -> value that *seed* picks, for all pools."""
     chance = RandomStream.from_seed(seed ^ VARIANT_STREAM)
     picks: dict[str, object] = {}
     for group in list_pool_groups(variants):
@@ -63,7 +65,7 @@ def pick_values(variants: Mapping[str, object], seed: int) -> dict[str, object]:
 
 
 def iterate_combinations(variants: Mapping[str, object]) -> Iterator[dict[str, object]]:
-    """Yield every combination of picks. If there are too many, yield some that contain every entry at least once."""
+    """Yield every combination of picks. If there are too many, yield some that together use every entry."""
     pool_groups = list_pool_groups(variants)
     sizes = [len(next(iter(group.values()))) for group in pool_groups]
     is_large = math.prod(sizes) > COMBINATIONS_MAX
@@ -77,14 +79,14 @@ def iterate_combinations(variants: Mapping[str, object]) -> Iterator[dict[str, o
 
 
 def substitute_picks(data: Mapping[str, object], picks: Picks) -> dict[str, object]:
-    """Return the *data* of a file with all placeholders replaced. The pools stay unchanged."""
+    """Return *data* with all placeholders replaced, except in the pools themselves."""
     return {key: part if key == VARIANTS else _substitute(part, picks) for key, part in data.items()}
 
 
 def _substitute(value: object, picks: Picks) -> object:
-    """Return *value*, of a TOML type, with its placeholders replaced.
+    """Return *value*, which has a TOML type, with its placeholders replaced.
 
-    A value that is only a placeholder becomes the pick itself.
+    A value that consists of one placeholder becomes the pick itself, with its type.
     """
     if isinstance(value, dict):
         return substitute_picks(value, picks)
@@ -102,7 +104,7 @@ def _substitute(value: object, picks: Picks) -> object:
 
 
 def find_problems(data: Mapping[str, object]) -> list[VariantProblem]:
-    """Return the problems in the pools of a file, and the placeholders without a pool."""
+    """Return the problems of the pools of a file, and placeholders that have no pool."""
     variants = data.get(VARIANTS)
     if variants is None:
         return []
@@ -200,7 +202,7 @@ def _find_entry_problems(path: Path, name: str, pool: object) -> Iterator[Varian
 
 
 def _find_placeholders(value: object, path: Path) -> Iterator[tuple[Path, str]]:
-    """Yield (path of its text, placeholder) for each placeholder outside [variants]."""
+    """Yield (path, placeholder) for each placeholder outside [variants]."""
     if isinstance(value, dict):
         for key, part in value.items():
             if (*path, key) != (VARIANTS,):
