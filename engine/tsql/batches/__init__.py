@@ -1,1 +1,1 @@
-"""Execution of batches: frames, transactions, locks, objects, and the effect of each statement."""
+"""Execution of T-SQL batches: frames, transactions, locks, objects, and the effect of each statement."""

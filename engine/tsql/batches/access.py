@@ -1,7 +1,7 @@
 """Access modes of a database: SINGLE_USER, RESTRICTED_USER and MULTI_USER [DOC: ALTER DATABASE SET options].
 
-A database in single-user mode admits one session, which may be another one than the session that set the
-mode. When that session leaves, the next session that enters takes its place.
+A database in single-user mode admits one session, not necessarily the session that set the mode. When that
+session leaves, the next session that enters takes its place.
 """
 
 from __future__ import annotations
@@ -21,31 +21,39 @@ if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
 
 MODES: Final = ("MULTI_USER", "SINGLE_USER", "RESTRICTED_USER")
-"""user_access_desc of each user_access, which is the index. Documented [DOC: sys.databases]."""
+"""Access modes by number: sys.databases.user_access_desc for user_access 0, 1 and 2. Documented [DOC:
+sys.databases].
+"""
 
 
 def get_access_mode(world: World, server: str, database: str) -> str:
-    """Return the access mode of a database on its server."""
+    """Return the access mode (an element of MODES) of a database on its server."""
     row = ledger_tables.ACCESS_MODES.find_row(world, server, "name", database)
     return MODES[0] if row is None else str(row["mode"])
 
 
 def forget_mode(world: World, server: str, database: str) -> None:
-    """Forget the mode of a dropped database. A new one with its name begins as MULTI_USER."""
+    """Remove the stored mode of a database, which is then MULTI_USER.
+
+    This also prevents that a new database inherits the mode of a dropped database with the same name.
+    """
     ledger_tables.ACCESS_MODES.remove_rows(
         world, server, lambda row: str(row["name"]).lower() == database.lower()
     )
 
 
 def _list_other_sessions(context: Context, database: str) -> Iterator[tuple[str, SqlSession]]:
-    """Yield the other windows whose connection uses the database."""
+    """Yield (window, session) for each other connection that uses the database."""
     for name, session in context.list_sessions():
         if session.spid != context.session.spid and session.database.lower() == database.lower():
             yield name, session
 
 
 def check_access_mode(context: Context, database: str) -> None:
-    """Raise 924 for a database in single-user mode that another session already uses, 923 in restricted mode."""
+    """Raise an error if the access mode of the database does not admit the session.
+
+    The error is 924 in single-user mode if another session uses the database, and 923 in restricted mode.
+    """
     if has_other_user(context, database):
         raise SqlError(924, database)
     if get_access_mode(context.world, context.session.server, database) == "RESTRICTED_USER":
@@ -62,11 +70,17 @@ def has_other_user(context: Context, database: str) -> bool:
 
 
 EXCLUSIVE: Final = frozenset({"OFFLINE", "EMERGENCY", "READ_ONLY", "READ_WRITE"})
-"""Options that wait until no other connection uses the database [DOC: ALTER DATABASE SET options]."""
+"""Options of ALTER DATABASE that wait until no other connection uses the database.
+
+[DOC: ALTER DATABASE SET options]
+"""
 
 
 def _wait_for_others(machine: Machine, database: str, termination: str, spids: tuple[int, ...]) -> None:
-    """Wait until the other sessions have left; raise 5070 with NO_WAIT. ROLLBACK IMMEDIATE waits for none."""
+    """Wait until the other sessions have left the database, as long as *termination* demands.
+
+    Raise 5070 with NO_WAIT. ROLLBACK IMMEDIATE does not wait.
+    """
     words = termination.split()
     if words[:1] == ["NO_WAIT"]:
         raise SqlError(5070, database, also=(5069,))
@@ -79,7 +93,7 @@ def _wait_for_others(machine: Machine, database: str, termination: str, spids: t
 
 
 def end_other_windows(machine: Machine, database: str, termination: str) -> list[Message]:
-    """End the other windows in the database, or wait for them, according to *termination*."""
+    """End the connections of other windows in the database, or wait for them, according to *termination*."""
     context, server = machine.context, machine.session.server
     other_sessions = list(_list_other_sessions(context, database))
     if not other_sessions:
@@ -91,7 +105,10 @@ def end_other_windows(machine: Machine, database: str, termination: str) -> list
 
 
 def wait_for_ended_sessions(world: World, messages: list[Message]) -> statements.PendingStatement:
-    """Return *messages* after the ended sessions have left, so that the batch's next statement has the database."""
+    """Return a pending statement that reports *messages* one tick later.
+
+    The ended sessions have then left, so that the next statement of the batch can use the database.
+    """
     return statements.PendingStatement(world.tick + 1, "sessions.ended", tuple(messages))
 
 
@@ -99,7 +116,10 @@ statements.COMPLETIONS["sessions.ended"] = lambda world, server, *messages: list
 
 
 def end_other_connections(machine: Machine, database: str, termination: str) -> list[Message]:
-    """End other windows and applications in the database, or wait for them, according to *termination*."""
+    """End the connections of other windows and applications in the database, or wait for them.
+
+    *termination* decides.
+    """
     world, server = machine.world, machine.session.server
     spids = tuple(
         connection.spid
@@ -116,9 +136,11 @@ def end_other_connections(machine: Machine, database: str, termination: str) -> 
 
 
 def set_access_mode(machine: Machine, database: str, mode: str, termination: str) -> list[Message]:
-    """Execute ALTER DATABASE … SET *mode* WITH *termination*. Without termination it waits for other sessions.
+    """Execute ALTER DATABASE … SET *mode* WITH *termination*.
 
-    Raise 5070 with NO_WAIT. The gate refuses a database in single-user mode that another connection uses.
+    Without a termination, SINGLE_USER waits for other sessions. Raise 5070 with NO_WAIT. The gate (gate.py)
+    refuses
+    the statement if another connection uses the database in single-user mode.
     """
     world, server = machine.world, machine.session.server
     messages = end_other_windows(machine, database, termination) if mode == "SINGLE_USER" else []

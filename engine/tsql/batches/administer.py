@@ -1,4 +1,4 @@
-"""Statements that administer an instance: endpoints, keys and certificates, logins, files."""
+"""Statements that administer an instance: endpoints, permissions, certificates, logins, users and files."""
 
 import re
 from collections.abc import Mapping
@@ -102,7 +102,7 @@ def _check_permission(machine: Machine, statement: s.Permission) -> None:
 
 
 SYSTEM: Final = "nt authority\\system"
-"""Account that the cluster uses to monitor a group. [DOC: automatic failover problems]"""
+"""Account with which the cluster monitors an availability group. [DOC: automatic failover problems]"""
 
 
 def _change_permission(machine: Machine, statement: s.Permission) -> Outcome:
@@ -128,15 +128,17 @@ def _change_permission(machine: Machine, statement: s.Permission) -> Outcome:
 
 
 CLUSTER_PROPERTIES: Final = {
-    # name: (default, minimum, maximum)
     "FAILURECONDITIONLEVEL": (3, 0, 5),
     "HEALTHCHECKTIMEOUT": (60_000, 15_000, 2**31 - 1),
 }
-"""Simulated properties of a failover cluster instance. [DOC: ALTER SERVER CONFIGURATION]"""
+"""Simulated properties of a failover cluster instance: (default, minimum, maximum).
+
+[DOC: ALTER SERVER CONFIGURATION]
+"""
 
 
 def _set_cluster_property(machine: Machine, statement: s.ClusterProperty) -> Outcome:
-    """Set the failover policy of the instance. It takes effect immediately."""
+    """Set a failover property of the cluster instance. It takes effect immediately."""
     setting = "ALTER SERVER CONFIGURATION SET FAILOVER CLUSTER PROPERTY"
     name = statement.name.upper()
     cluster_property = CLUSTER_PROPERTIES.get(name)
@@ -157,7 +159,7 @@ def _set_cluster_property(machine: Machine, statement: s.ClusterProperty) -> Out
 
 
 def _alter_event_session(machine: Machine, statement: s.AlterEventSession) -> Outcome:
-    """Start or stop the session.
+    """Start or stop an event session, or change its automatic start.
 
     Raise 25704 or 25705 if it is already stopped or running, 15151 if it does not exist.
     """
@@ -175,7 +177,7 @@ def _alter_event_session(machine: Machine, statement: s.AlterEventSession) -> Ou
     if running == (statement.value == "START"):
         raise SqlError(25705 if running else 25704)
     started = {session for session in server.sessions_started if session != name}
-    if not running and name not in server.sessions_stopped:  # it has never run, as there is no replica
+    if not running and name not in server.sessions_stopped:  # without a replica, the session has never run
         started |= {name}
     stopped_sessions = {session for session in server.sessions_stopped if session != name} | (
         {name} if running else set()
@@ -238,7 +240,7 @@ def _back_up_certificate(machine: Machine, statement: s.BackupCertificate) -> Ou
 
 
 class LoginSettings(TypedDict):
-    """Fields of a login that both CREATE and ALTER set."""
+    """Settings of a login that both CREATE LOGIN and ALTER LOGIN accept. None means not specified."""
 
     password: str | None
     default_database: str | None
@@ -250,9 +252,9 @@ class LoginSettings(TypedDict):
 def _read_login_settings(
     machine: Machine, statement: s.LoginStatement, options: Mapping[str, Scalar]
 ) -> LoginSettings:
-    """Return the fields of a login that both CREATE and ALTER set.
+    """Return the settings in a CREATE LOGIN or ALTER LOGIN.
 
-    Raise 155, or 15122 for CHECK_EXPIRATION without CHECK_POLICY.
+    Raise 155 for an unknown option, 15033 for an unknown language, 15010 for an unknown database.
     """
     title = "CREATE LOGIN" if isinstance(statement, s.CreateLogin) else "ALTER LOGIN"
     option_table.check_options(title, statement.options, machine.context.version)
@@ -293,11 +295,14 @@ def _create_login(machine: Machine, statement: s.CreateLogin) -> Outcome:
 
 
 SID_BYTES: Final = 16
-"""Length of the SID of a SQL login; the page of CREATE LOGIN documents it."""
+"""Length of the SID of a SQL login in bytes. Documented [DOC: CREATE LOGIN]."""
 
 
 def _parse_sid(value: object) -> int | None:
-    """Return 0x0102… as the number that logins and users share."""
+    """Convert a SID such as 0x0102… to a number. None means not specified.
+
+    Raise 102 for other characters, 15419 for a wrong length.
+    """
     if value is None:
         return None
     digits = str(value).lower().removeprefix("0x")
@@ -347,10 +352,11 @@ def _alter_user(machine: Machine, statement: s.AlterUser) -> Outcome:
 # --- files of a database ---------------------------------------------------------------------------------
 
 _SIZES: Final = {"KB": 1.0, "MB": 1024.0, "GB": 1024.0**2, "TB": 1024.0**3}
+"""Unit of a file size -> kilobytes."""
 
 
 def _parse_size_kb(text: str | None) -> float | None:
-    """Convert SIZE or MAXSIZE to KB: "10 GB", "512" (MB), "UNLIMITED"."""
+    """Convert SIZE or MAXSIZE, such as "10 GB", "512" (MB) or "UNLIMITED", to kilobytes."""
     if text is None:
         return None
     if text.upper() == "UNLIMITED":
@@ -376,7 +382,7 @@ def _parse_growth(text: str | None) -> volumes.FileChanges:
 
 
 def _read_file_options(machine: Machine, statement: s.AlterFiles) -> dict[str, str]:
-    """Return the properties of the file in the statement. Raise 102 for an unknown word."""
+    """Return the file properties in the statement. Raise 102 for an unknown property."""
     names = [name for name, _ in statement.options]
     if names.count("NAME") > 1:
         raise UnsimulatedFeatureError(
@@ -441,7 +447,7 @@ def _alter_files(machine: Machine, statement: s.AlterFiles) -> Outcome:
 # --- DROP ------------------------------------------------------------------------------------------------
 
 ABSENT: Final = frozenset({3701, 15151})
-"""Errors that DROP IF EXISTS suppresses."""
+"""Numbers of the errors that DROP … IF EXISTS suppresses."""
 
 
 def _drop_if_exists(machine: Machine, statement: s.DropObject) -> Outcome:
@@ -516,7 +522,7 @@ def _drop_database(machine: Machine, name: str) -> Outcome:
 
 
 DATABASES_MAX: Final = 300
-"""Maximum database copies and snapshots that T-SQL can create. Assumed."""
+"""Maximum number of database copies and snapshots in a world that T-SQL can create. Assumed."""
 
 
 def _create_database(machine: Machine, statement: s.CreateDatabase) -> Outcome:
@@ -544,7 +550,10 @@ def _create_database(machine: Machine, statement: s.CreateDatabase) -> Outcome:
 
 
 def _build_new_file(file: s.FileSpec) -> databases.NewFile:
-    """Return a file of CREATE DATABASE. Raise 102 for a word that is not a property, 1036 for a missing one."""
+    """Return a file of CREATE DATABASE.
+
+    Raise 102 for an unknown property, 1036 for a missing one.
+    """
     values = dict(file.properties)
     for name in values:
         if name not in FILE_PROPERTIES[:1] + FILE_PROPERTIES[2:6]:

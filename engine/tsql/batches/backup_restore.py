@@ -1,4 +1,4 @@
-"""BACKUP and RESTORE: their options, and the commands that show the contents of a file.
+"""BACKUP and RESTORE: their options, and the statements that show the contents of a backup file.
 
 Documented [DOC: BACKUP; RESTORE arguments].
 """
@@ -90,7 +90,10 @@ _FOR_LOG, _FOR_DATABASE = ("NORECOVERY", "STANDBY", "NO_TRUNCATE"), ("DIFFERENTI
 
 
 def _check_backup_kind(statement: s.Backup, database: str) -> None:
-    """Raise 3032 for an option of the other kind of backup, 3024 for a differential backup of master."""
+    """Raise an error for an option that this kind of backup does not have.
+
+    Raise 3032 for an option of the other kind (database or log), 3024 for a differential backup of master.
+    """
     option_names = [name for name, _ in statement.options]
     other_options = _FOR_DATABASE if statement.backup_type == "LOG" else _FOR_LOG
     wrong_options = [name.lower() for name in other_options if name in option_names]
@@ -101,7 +104,12 @@ def _check_backup_kind(statement: s.Backup, database: str) -> None:
 
 
 def _check_options(machine: Machine, statement: s.Backup | s.Restore | s.RestoreInfo) -> None:
-    """Raise 155 for an unknown option, 3031 for contradicting options. Refuse options that are not simulated."""
+    """Check the options of a BACKUP or RESTORE.
+
+    Raise 155 for an unknown option, 3031 for contradictory options, UnsimulatedFeatureError for an option
+    that is not
+    simulated.
+    """
     option_names = [name for name, _ in statement.options]
     for alternatives in _ALTERNATIVES:
         ends = [name for name in alternatives if name in option_names]
@@ -117,17 +125,20 @@ _ALTERNATIVES: Final = (
     ("NOINIT", "INIT"), ("NOSKIP", "SKIP"), ("NOFORMAT", "FORMAT"), ("CONTINUE_AFTER_ERROR", "STOP_ON_ERROR"),
     ("NOUNLOAD", "UNLOAD"), ("NOREWIND", "REWIND"), ("RETAINDAYS", "EXPIREDATE"),
 )  # fmt: skip
-"""Options of which a statement may contain one [DOC: BACKUP; RESTORE arguments]."""
+"""Sets of options that exclude each other. Documented [DOC: BACKUP; RESTORE arguments]."""
 
 
 def _evaluate_option(machine: Machine, name: str, value: s.Value) -> Scalar:
-    """Return the value of an option. A group in parentheses is a text already."""
+    """Return the value of an option, with a whole number as int."""
     number = machine.resolve_value(value)
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
 def _get_progress_interval(options: Mapping[str, Scalar]) -> int:
-    """Return the percentage between two progress messages: the value of STATS, 10 for STATS alone, 0 without it."""
+    """Return the percentage between two progress messages; 0 means no messages.
+
+    This is the value of STATS, and 10 for STATS without a value.
+    """
     if "STATS" not in options:
         return 0
     return min(100, max(1, int(to_number(options["STATS"])))) if options["STATS"] is not None else 10
@@ -138,7 +149,7 @@ RETAIN_DAYS_MAX: Final = 99_999
 
 
 def _build_backup_details(machine: Machine, statement: s.Backup, database: str) -> backup.BackupDetails:
-    """Return the options that the backup set stores [DOC: BACKUP; backup checksum default]."""
+    """Return the details that the backup set stores [DOC: BACKUP; backup checksum default]."""
     options = {name: machine.resolve_value(value) for name, value in statement.options}
     version, world = machine.context.version, machine.world
     default = "COMPRESSION" in options
@@ -226,7 +237,7 @@ def _show_backup_information(machine: Machine, statement: s.RestoreInfo) -> Outc
     if statement.information in (
         "VERIFYONLY",
         "FILELISTONLY",
-    ):  # the others read the unencrypted header
+    ):  # the other statements read only the unencrypted header
         options.require_certificate(machine.context.server, backup_set.encryption_key, statement.title)
     if statement.information == "VERIFYONLY":
         if "CHECKSUM" in dict(statement.options) and not backup_set.details.checksum:
@@ -262,12 +273,14 @@ COMMANDS: Final[dict[type[s.Statement], Handler[Machine, Outcome]]] = {
 # Documented [DOC: RESTORE FILELISTONLY; RESTORE HEADERONLY]; the numbers of the collation come from public listings.
 
 Grid = tuple[tuple[str, ...], list[Row]]
+"""Column names and rows of a result set."""
 
 _FILE_COLUMNS: Final = """
 LogicalName PhysicalName Type FileGroupName Size MaxSize FileId CreateLSN DropLSN UniqueId ReadOnlyLSN
 ReadWriteLSN BackupSizeInBytes SourceBlockSize FileGroupId LogGroupGUID DifferentialBaseLSN
 DifferentialBaseGUID IsReadOnly IsPresent TDEThumbprint:2008
 """
+"""Columns of RESTORE FILELISTONLY in order. `:2008` marks a column that exists since version 2008."""
 _HEADER_COLUMNS: Final = """
 BackupName BackupDescription BackupType ExpirationDate Compressed Position DeviceType UserName ServerName
 DatabaseName DatabaseVersion DatabaseCreationDate BackupSize FirstLSN LastLSN CheckpointLSN DatabaseBackupLSN
@@ -278,18 +291,18 @@ IsDamaged BeginsLogChain HasIncompleteMetaData IsForceOffline IsCopyOnly FirstRe
 RecoveryModel DifferentialBaseLSN DifferentialBaseGUID BackupTypeDescription BackupSetGUID
 CompressedBackupSize:2008 Containment:2012 KeyAlgorithm:2014 EncryptorThumbprint:2014 EncryptorType:2014
 """
-"""Columns in order. A year after a column is the first version that has it."""
+"""Columns of RESTORE HEADERONLY in order. `:2008` marks a column that exists since version 2008."""
 
 _TYPES: Final = {
     backup.DATABASE: (1, "Database"),
     backup.LOG: (2, "Transaction Log"),
     backup.DIFFERENTIAL: (5, "Database Differential"),
 }
-"""BackupType and its description. Documented [DOC: backupset]."""
+"""Kind of a backup -> (BackupType, BackupTypeDescription). Documented [DOC: backupset]."""
 
 _SOFTWARE: Final = ("SoftwareVersionMajor", "SoftwareVersionMinor", "SoftwareVersionBuild")
 _UNLIMITED_BYTES: Final = 35_184_372_080_640
-"""MaxSize of an unlimited file: 2^31 pages of 8 KB, as the product shows it for data files."""
+"""MaxSize of a file without a limit: 2^32 − 1 pages of 8 KB, as the product shows it for data files."""
 
 
 def build_file_list(context: Context, backup_set: backup.BackupSet) -> Grid:
@@ -304,7 +317,7 @@ def build_file_list(context: Context, backup_set: backup.BackupSet) -> Grid:
 
 
 def build_header_list(context: Context, sets: Sequence[backup.BackupSet]) -> Grid:
-    """Return one row for each backup in the file."""
+    """Return one row for each backup set in the file."""
     return _build_grid(
         context,
         _HEADER_COLUMNS,

@@ -1,4 +1,4 @@
-"""Constraints and indexes of a table: stored with it, and checked on insert, update and delete."""
+"""Constraints and indexes of a table: their names and definitions, and their checks of changed rows."""
 
 import zlib
 from collections.abc import Iterable, Sequence
@@ -18,12 +18,13 @@ from engine.tsql.scalars.types import MAX, NULL, parse_type
 from engine.tsql.scalars.values import Scalar, make_text_key, to_text
 
 _LETTERS: Final = {"PRIMARY KEY": "PK", "UNIQUE": "UQ"}
+"""Kind of a key -> prefix of its generated name."""
 
 
 def assign_names(table: str, constraints: Iterable[Constraint], version: int) -> tuple[Constraint, ...]:
-    """Return the constraints of a new table, with generated names for unnamed ones as in the product.
+    """Return the constraints of a new table. Unnamed constraints get a generated name, as in the product.
 
-    Raises 8110 or 2714.
+    Raises 8110 for a second primary key, 2714 for a repeated name.
     """
     named_constraints: list[Constraint] = []
     for item in constraints:
@@ -55,14 +56,17 @@ Seen in names in public schemas, as are the eight and sixteen digits.
 
 
 def _get_internal_name(table: str) -> str:
-    """Return the name of a table in tempdb: padded for a temp table, digits for a table variable."""
+    """Return the name of a table in tempdb: padded for a temp table, a number for a table variable.
+
+    Other tables keep their names.
+    """
     if table.startswith("@"):
         return f"#{zlib.crc32(table.lower().encode()):08X}"
     return table.ljust(_NAME_LENGTH, "_") if table.startswith("#") else table
 
 
 def _join_name(letters: str, table: str, columns: Sequence[str], digits: str) -> str:
-    """Return the generated name of a constraint that is not a key."""
+    """Build the generated name of a CHECK, FOREIGN KEY or DEFAULT."""
     if not columns:
         return f"{letters}__{_get_internal_name(table)[:9]}__{digits}"
     owner = _get_internal_name(table)[: _NAME_LENGTH - min(_COLUMN_LENGTH, len(columns[0]))]
@@ -70,7 +74,7 @@ def _join_name(letters: str, table: str, columns: Sequence[str], digits: str) ->
 
 
 def get_default_name(table: str, column: ColumnDefinition) -> str:
-    """Return the name of a column's DEFAULT, given or generated as in the product."""
+    """Return the name of a column's DEFAULT constraint, which is generated if none is specified."""
     number = objects.compute_object_id(f"default {objects.compute_object_id(table)} {column.name}")
     return column.default_name or _join_name("DF", table, (column.name,), f"{number:08X}")
 
@@ -87,9 +91,10 @@ def find_column_positions(table: Table, columns: Iterable[str], owner: str) -> l
 def check_definition(
     machine: Machine, ref: TableRef, table: Table, new_constraints: Sequence[Constraint]
 ) -> None:
-    """Check that all columns and tables in *new_constraints* exist.
+    """Check that the columns and tables in *new_constraints* exist and that their types are valid.
 
-    Raises 1911, 1909, 1919, 1767 or 1776, and 1750. Raises UnsimulatedFeatureError for a CHECK, DEFAULT or
+    Raises 1911, 1909, 1919, 1767, 1770 or 1776, and 1750. Raises UnsimulatedFeatureError for a CHECK, DEFAULT
+    or
     computed column that could not be evaluated when a row is inserted.
     """
     checks = [
@@ -137,10 +142,12 @@ def check_definition(
 
 
 def _check_expression(machine: Machine, columns: tuple[ColumnDefinition, ...], text: str) -> None:
-    """Bind an expression of a table to the *columns* that it may use, none for a DEFAULT.
+    """Bind an expression of a table definition to the *columns* that it may use.
 
-    Raises 1046 for a subquery, 137 for a variable, 128 for a column in a DEFAULT, and 207, 195 and others.
-    Other errors are reported when a row is inserted.
+    A DEFAULT may use no columns. Raises 1046 for a subquery, 137 for a variable, 128 for a column in a
+    DEFAULT.
+    Other errors of binding, such as 207 and 195, are raised too. Run-time errors are reported when a row is
+    inserted.
     """
     words = tokenize(text)
     if any(token.upper == "SELECT" for token in words):
@@ -158,11 +165,14 @@ def _check_expression(machine: Machine, columns: tuple[ColumnDefinition, ...], t
 
 
 _NO_COLUMNS: Final = (ColumnDefinition(name="", type="int"),)
-"""Column that no expression can name."""
+"""Column without a name, for expressions that may not use columns."""
 
 
 def _check_types(ref: TableRef, table: Table, parent: Table, item: ForeignKey, target: Sequence[int]) -> None:
-    """Check that both sides of a foreign key have the same type (1778), and the same length and scale (1753)."""
+    """Raise an error if the columns of a foreign key and the referenced columns have different types.
+
+    The error is 1778 for another type, 1753 for another length or scale.
+    """
     for position, parent_position in zip(
         find_column_positions(table, item.columns, ref.parts[-1]), target, strict=False
     ):
@@ -176,10 +186,11 @@ def _check_types(ref: TableRef, table: Table, parent: Table, item: ForeignKey, t
 
 
 _NO_KEYS: Final = frozenset({"text", "ntext", "image", "xml"})
+"""Data types that a key column cannot have."""
 
 
 def check_key(table: Table, positions: Sequence[int], owner: str) -> None:
-    """Raise 1909 for a repeated column, 1919 for a type that a key cannot have."""
+    """Raise 1909 for a repeated key column, 1919 for a key column of an unsuitable type."""
     for index, position in enumerate(positions):
         name, (kind, length, _) = table.columns[position].name, parse_type(table.columns[position].type)
         if position in positions[:index]:
@@ -193,7 +204,7 @@ _FILTER_SIGNS: Final = ("+", "*", "/", "%", "&", "|", "^", "~")
 
 
 def _is_simple_filter(tokens: Sequence[Token]) -> bool:
-    """Return whether a condition compares columns with constants, joined by AND [DOC: CREATE INDEX]."""
+    """Return whether a condition only compares columns with constants, joined by AND [DOC: CREATE INDEX]."""
     words = {token.upper for token in tokens}
     called = any(
         token.kind == "word" and token.upper not in ("IN", "AND") and next_token.is_op("(")
@@ -203,7 +214,10 @@ def _is_simple_filter(tokens: Sequence[Token]) -> bool:
 
 
 def check_filter(machine: Machine, table: Table, key: Key, owner: str) -> None:
-    """Bind the condition of a filtered index to the columns of its table. Raise 10735 for an unsupported condition."""
+    """Bind the condition of a filtered index to the columns of its table.
+
+    Raise 10735 for an unsupported condition.
+    """
     if key.filter:
         if not _is_simple_filter(tokenize(key.filter)):
             raise SqlError(10735, "index", key.name, owner)
@@ -211,14 +225,17 @@ def check_filter(machine: Machine, table: Table, key: Key, owner: str) -> None:
 
 
 def _find_filtered_rows(machine: Machine, table: Table, key: Key) -> set[int]:
-    """Return the positions of the rows that belong to a filtered index."""
+    """Return the positions of the rows that a filtered index contains."""
     text = f"CASE WHEN {key.filter} THEN 1 ELSE 0 END"
     values = _evaluate_rows(machine, table.columns, table.rows, [text])
     return {index for index, (is_inside,) in enumerate(values) if is_inside}
 
 
 def _find_referenced_columns(parent: Table, item: ForeignKey) -> list[int] | None:
-    """Return the columns of a key of *parent* that the foreign key refers to; None if there is no such key."""
+    """Return the positions of the columns of *parent* to which the foreign key refers.
+
+    Return None if *parent* has no key of these columns.
+    """
     referenced_names = [name.lower() for name in item.references]
     for key in parent.constraints:
         if not isinstance(key, Key) or not key.unique or key.filter:
@@ -237,7 +254,7 @@ def _find_referenced_columns(parent: Table, item: ForeignKey) -> list[int] | Non
 def enforce_constraints(
     machine: Machine, ref: TableRef, old_table: Table, new_table: Table, verb: str
 ) -> Table:
-    """Return *new_table* with computed columns if it satisfies every constraint.
+    """Check that the changed rows satisfy every constraint. Return *new_table* with its computed columns.
 
     Raises 2627, 2601 or 547. IGNORE_DUP_KEY skips a duplicate and reports 3604.
     """
@@ -264,7 +281,7 @@ def enforce_constraints(
 def _evaluate_rows(
     machine: Machine, columns: tuple[ColumnDefinition, ...], rows: Sequence[Row], texts: list[str]
 ) -> list[Row]:
-    """Return the values of all expressions for each row."""
+    """Return the values of the expressions *texts* for each row."""
     saved_pseudo = machine.pseudo
     machine.pseudo = {**saved_pseudo, "rows of it": Table(columns, tuple(rows))}
     try:
@@ -280,7 +297,10 @@ def _plan_expressions(machine: Machine, texts: list[str]) -> QueryPlan:
 
 
 def add_computed_types(machine: Machine, table: Table) -> Table:
-    """Return the table with the types of its computed columns, as far as they are known."""
+    """Return the table with the types of its computed columns.
+
+    Return the table unchanged if a type cannot be determined yet.
+    """
     if not any(column.computed for column in table.columns):
         return table
     pseudo = machine.pseudo
@@ -316,6 +336,10 @@ def _fill_computed_columns(machine: Machine, table: Table, row_positions: list[i
 def _enforce_unique_keys(
     machine: Machine, ref: TableRef, table: Table, row_positions: list[int]
 ) -> tuple[Table, list[int]]:
+    """Raise 2627 or 2601 for a duplicate key, or remove the duplicate for IGNORE_DUP_KEY.
+
+    Return the table and the positions of the new rows in it.
+    """
     new_positions, ignored = set(row_positions), set[int]()
     for key in table.constraints:
         if not isinstance(key, Key) or not key.unique:
@@ -385,7 +409,7 @@ def _make_conflict_error(
 def _enforce_foreign_key(
     machine: Machine, ref: TableRef, table: Table, item: ForeignKey, rows: list[Row], verb: str
 ) -> None:
-    """Check that the rows to which a foreign key refers exist. NULL refers to no row."""
+    """Check that the rows to which a foreign key refers exist. A NULL in the key refers to no row."""
     is_own_table = objects.make_object_key(item.table) == objects.make_object_key(ref.parts)
     parent = table if is_own_table else objects.find_object(machine.context, item.table)
     target = _find_referenced_columns(parent, item) if isinstance(parent, Table) else None
@@ -401,7 +425,7 @@ def _enforce_foreign_key(
 
 
 def is_referenced(machine: Machine, parts: tuple[str, ...]) -> bool:
-    """Return whether a foreign key of another table refers to the table *parts* in the current database."""
+    """Return whether a foreign key of another table in the current database refers to the table *parts*."""
     return any(
         isinstance(item, ForeignKey) and objects.make_object_key(item.table) == objects.make_object_key(parts)
         for other_stored_object, table in objects.list_objects(machine.context)
@@ -413,7 +437,7 @@ def is_referenced(machine: Machine, parts: tuple[str, ...]) -> bool:
 def _enforce_references(
     machine: Machine, ref: TableRef, old_table: Table, new_table: Table, verb: str
 ) -> None:
-    """Check that no row of another table refers to a deleted row."""
+    """Check that no foreign key refers to a deleted row."""
     for stored_object, child in objects.list_objects(machine.context):
         is_own_table = stored_object.key == objects.make_object_key(ref.parts)
         table = new_table if is_own_table else child

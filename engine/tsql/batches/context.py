@@ -1,4 +1,4 @@
-"""Context of a running statement: connection, clock, variables, and permissions of server and login."""
+"""Context of a running statement: connection, clock, variables, and permissions of the login and user."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -14,27 +14,34 @@ from engine.tsql.batches.data import CaughtError, DeclaredVariable, ObjectKey, S
 from engine.tsql.scalars.values import Scalar, store_datetime
 
 SYSTEM_DATABASES = {"master": 1, "tempdb": 2, "model": 3, "msdb": 4}
+"""System database -> database ID."""
 
 
 @dataclass(slots=True)
 class Context:
-    """World as one connection sees it. *session* is replaced when it changes."""
+    """World from the view of one connection, with the variables of the running batch.
+
+    *session* is replaced when it changes.
+    """
 
     world: World
     session: SqlSession
     variables: dict[str, DeclaredVariable] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
     caught: CaughtError | None = None
+    """Error that the current CATCH block handles; None outside a CATCH block."""
     nesting: int = 0
-    """Number of procedures and dynamic SQL texts around the running statement: @@NESTLEVEL."""
+    """@@NESTLEVEL: number of procedures and dynamic SQL texts that enclose the running statement."""
     procedure: int = 0
-    """Id of the running procedure: @@PROCID."""
+    """@@PROCID: ID of the running procedure; 0 outside a procedure."""
     call: Callable[[Sequence[Scalar]], Scalar] | None = None
-    """Function that calls a user-defined scalar function by name, with arguments (resolution.py)."""
+    """Function that calls a user-defined scalar function. It receives the name and the arguments
+    (resolution.py).
+    """
     writes: dict[ObjectKey, object] = field(init=False)
-    """Changes of the transaction to objects (objects.py); see SqlSession.writes."""
+    """Changes of the transaction by object (objects.py); see SqlSession.writes."""
     logs: dict[Key, tuple[float, float]] = field(init=False)
-    """Copy -> start of the transaction's log, and amount of this log in KB."""
+    """Database copy -> (start position, amount in KB) of the transaction's log."""
 
     def __post_init__(self) -> None:
         self.writes = dict(self.session.writes)
@@ -57,38 +64,41 @@ class Context:
 
     @property
     def reports_truncated_value(self) -> bool:
-        """Return whether 2628 replaces 8152: compatibility level 150 [DOC: ALTER DATABASE SCOPED CONFIGURATION]."""
+        """Return whether 2628 replaces 8152, which begins with compatibility level 150.
+
+        [DOC: ALTER DATABASE SCOPED CONFIGURATION]
+        """
         copy = self.find_copy(self.session.database)
         return self.version >= 2019 and (
             copy is None or options.get_compatibility_level(self.world, copy) >= 150
         )
 
     def get_time(self, tick: int | None = None) -> datetime:
-        """Return the time that the servers' clocks show at *tick* (default: now)."""
+        """Return the date and time that the servers' clocks show at *tick* (default: now)."""
         start = datetime.fromisoformat(self.world.settings.start_time)
         moment_tick = self.world.tick if tick is None else tick
         return start + timedelta(seconds=moment_tick / TICKS_PER_S)
 
     def get_datetime_value(self, tick: int | None = None) -> str:
-        """Return the clock as a datetime value."""
+        """Return the server's time at *tick* (default: now) as a datetime value."""
         return store_datetime(self.get_time(tick))
 
     def list_copies(self) -> list[DatabaseCopy]:
-        """Return the databases of this server, in the order of their ids."""
+        """Return this server's copies of databases in the order of their IDs."""
         own_copies = [
             copy for (server, _), copy in self.world.copies.items() if server == self.session.server
         ]
         return sorted(own_copies, key=lambda copy: (copy.database_id, copy.database))
 
     def find_copy(self, database: str) -> DatabaseCopy | None:
-        """Return the server's copy of a database, without regard to case; None if it has none."""
+        """Return the server's copy of a database, without regard to case; None if there is no copy."""
         key = (self.session.server, database)
         if key in self.world.copies:
             return self.world.copies[key]
         return next((copy for copy in self.list_copies() if copy.database.lower() == database.lower()), None)
 
     def find_database_id(self, name: str) -> int | None:
-        """Return the id under which this server knows the database."""
+        """Return the ID of a database on this server; None if there is no such database."""
         if name.lower() in SYSTEM_DATABASES:
             return SYSTEM_DATABASES[name.lower()]
         copy = self.find_copy(name)
@@ -98,7 +108,7 @@ class Context:
         return picture.database_id if picture is not None else None
 
     def find_database_name(self, number: int) -> str | None:
-        """Return the name of a database by its id; None if there is none."""
+        """Return the name of the database with an ID; None if there is no such database."""
         system = {value: name for name, value in SYSTEM_DATABASES.items()}
         if number in system:
             return system[number]
@@ -112,11 +122,11 @@ class Context:
         return copy.database if copy is not None else name
 
     def find_snapshot(self, name: str) -> Snapshot | None:
-        """Return the database snapshot of that name on this server."""
+        """Return the database snapshot with a name on this server; None if there is no such snapshot."""
         return self.server.find_snapshot(name)
 
     def open_database(self, name: str) -> str:
-        """Return the name in this server's spelling.
+        """Check that the connection can use a database. Return its name in this server's spelling.
 
         Raises 911, 954, 955 and others if the database cannot be opened.
         """
@@ -129,7 +139,10 @@ class Context:
         return picture.name if picture is not None else name.lower()
 
     def list_sessions(self) -> Iterable[tuple[str, SqlSession]]:
-        """Yield (window, session) for each open connection to this server, including this one in its current state."""
+        """Yield (window, session) for each open connection to this server.
+
+        This connection is included in its current state.
+        """
         for name, window in sorted(self.world.sessions.items()):
             session = window.session
             if session is None or session.server != self.session.server:
@@ -138,10 +151,11 @@ class Context:
                 yield name, self.session if session.spid == self.session.spid else session
 
 
-# --- permissions of the connection: its login, its user in a database, and what they allow [DOC: permissions]
+# --- permissions of the connection: of its login and of its user in a database [DOC: permissions]
+# -------------
 
 GUEST_ENTERS: Final = frozenset({"master", "msdb", "tempdb"})
-"""Databases in which guest may connect. [DOC: principals, guest]"""
+"""System databases in which the user guest can connect. [DOC: principals, guest]"""
 
 IMPLIED: Final = {
     "VIEW SERVER STATE": ("ALTER SERVER STATE",),
@@ -151,7 +165,7 @@ IMPLIED: Final = {
     "CREATE AVAILABILITY GROUP": ("ALTER ANY AVAILABILITY GROUP",),
     "VIEW ANY DATABASE": ("ALTER ANY DATABASE",),
 }
-"""Permission on the server -> those that include it. CONTROL SERVER includes all. [DOC: permissions]"""
+"""Server permission -> server permissions that include it. CONTROL SERVER includes all. [DOC: permissions]"""
 
 SERVER_ROLES: Final = {
     "securityadmin": {"ALTER ANY LOGIN"},
@@ -179,6 +193,7 @@ DDL: Final = frozenset(
     {"CREATE TABLE", "CREATE VIEW", "CREATE PROCEDURE", "CREATE FUNCTION", "CREATE SCHEMA", "ALTER",
      "ALTER ANY SCHEMA"}
 )  # fmt: skip
+"""Permissions of db_ddladmin."""
 DATABASE_ROLES: Final[dict[str, frozenset[str]]] = {
     "db_datareader": frozenset({"SELECT"}),
     "db_datawriter": frozenset({"INSERT", "UPDATE", "DELETE"}),
@@ -187,22 +202,25 @@ DATABASE_ROLES: Final[dict[str, frozenset[str]]] = {
     "db_accessadmin": frozenset({"ALTER ANY USER", "CREATE SCHEMA"}),
     "db_securityadmin": frozenset({"ALTER ANY ROLE", "CREATE SCHEMA", "VIEW DEFINITION", "GRANT"}),
 }
-"""Permissions of the fixed database roles; "GRANT" is the permission to grant. [DOC: database-level roles]"""
+"""Permissions of the fixed database roles. "GRANT" is the permission to grant. [DOC: database-level roles]"""
 
 DENIED: Final = {"db_denydatareader": {"SELECT"}, "db_denydatawriter": {"INSERT", "UPDATE", "DELETE"}}
+"""Fixed database role -> permissions that it denies."""
 
 
 # --- server ----------------------------------------------------------------------------------------------
 
 
 LOCAL_SYSTEM: Final = "NT AUTHORITY\\SYSTEM"
+"""Login of the local system account."""
 
 
 def is_member(context: Context, role: str, login: str = "") -> bool:
-    """Return whether the login is a member of a server role.
+    """Return whether a login (default: the connection's own) is a member of a server role.
 
-    Predefined logins are in sysadmin, except the local system from 2012 on. A user without a login is only in
-    public. [DOC: server-level roles].
+    Predefined logins are members of sysadmin, except the local system since 2012. A user without a login is
+    only a
+    member of public. [DOC: server-level roles].
     """
     name = login or context.session.login
     if name.upper() == LOCAL_SYSTEM and context.version >= 2012:
@@ -215,14 +233,14 @@ def is_member(context: Context, role: str, login: str = "") -> bool:
 
 
 def is_sysadmin(context: Context) -> bool:
-    """Return whether the connection may do everything."""
+    """Return whether the connection has the rights of sysadmin."""
     return not context.session.user and is_member(context, "sysadmin")
 
 
 def has_server_permission(context: Context, permission: str) -> bool:
-    """Return whether the login has a permission on the server.
+    """Return whether the connection's login has a permission on the server.
 
-    A user that EXECUTE AS USER impersonates has none.
+    A user that EXECUTE AS USER impersonates has no server permissions.
     """
     session = context.session
     if session.user:
@@ -246,9 +264,9 @@ def has_server_permission(context: Context, permission: str) -> bool:
 
 
 def find_user_in(context: Context, database: str) -> str | None:
-    """Return the user of the connection in a database; None if it has none there.
+    """Return the connection's user in a database; None if there is none.
 
-    A user that EXECUTE AS USER impersonates has none outside its database [DOC: EXECUTE AS].
+    A user that EXECUTE AS USER impersonates exists only in its own database and tempdb [DOC: EXECUTE AS].
     """
     session, name = context.session, database.lower()
     if session.user:
@@ -278,7 +296,7 @@ def require_database_user(context: Context, database: str) -> None:
 
 
 def list_roles_in(context: Context, database: str, user: str) -> set[str]:
-    """Return the roles of a user in a database."""
+    """Return the roles of a user in a database, in lowercase."""
     return accounts.list_roles_of(
         accounts.read_security(context.world, context.session.server, database), user
     )
@@ -319,13 +337,13 @@ SERVER_WIDE: Final = {
     "VIEW DATABASE SECURITY STATE": ("VIEW SERVER SECURITY STATE",),
     "ALTER": ("ALTER ANY DATABASE",),
 }
-"""Permission in a database -> those on the server that include it. [DOC: permissions]"""
+"""Database permission -> server permissions that include it. [DOC: permissions]"""
 
 
 def require_object_permission(
     context: Context, permission: str, database: str, schema: str, name: str, key: str
 ) -> None:
-    """Raise 229 if the connection lacks the permission on an object."""
+    """Raise 229 if the connection lacks a permission on an object."""
     if not has_permission(context, database, permission, schema, key):
         raise SqlError(229, permission, name, context.get_spelled_name(database), schema)
 
@@ -334,17 +352,20 @@ METADATA: Final = (
     "sys.objects", "sys.all_objects", "sys.tables", "sys.views", "sys.procedures", "sys.columns", "sys.all_columns",
     "sys.sql_modules", "sys.indexes", "information_schema.",
 )  # fmt: skip
-"""Views that list only objects on which the user has a permission [DOC: metadata visibility]."""
+"""Views that list only the objects on which the user has a permission [DOC: metadata visibility]."""
 
 GROUP_VIEWS: Final = "sys.availability_"
-"""Beginning of the views that show groups only with VIEW ANY DEFINITION or the right to alter them.
+"""Name prefix of the views that list availability groups only for some logins.
 
-[DOC: sys.availability_replicas]
+The login needs VIEW ANY DEFINITION or ALTER ANY AVAILABILITY GROUP. [DOC: sys.availability_replicas]
 """
 
 
 def shows_definitions(context: Context, view: str) -> bool:
-    """Return whether the view shows its rows to the login. Databases of groups are visible like all databases."""
+    """Return whether *view* shows its rows to the login.
+
+    The databases of groups are visible to everyone, like all databases.
+    """
     if not view.startswith(GROUP_VIEWS) or view == "sys.availability_databases_cluster":
         return True
     rights = ("VIEW ANY DEFINITION", "ALTER ANY AVAILABILITY GROUP")
@@ -352,17 +373,24 @@ def shows_definitions(context: Context, view: str) -> bool:
 
 
 STATE_VIEWS: Final = ("sys.dm_", "sys.sysprocesses")
+"""Name prefixes of the views that require VIEW SERVER STATE or VIEW DATABASE STATE."""
 OWN_ROWS: Final = {
     "sys.dm_exec_sessions": "session_id",
     "sys.dm_exec_requests": "session_id",
     "sys.sysprocesses": "spid",
 }
-"""Views that show only the user's own session without VIEW SERVER STATE."""
+"""View -> its column with the session ID. Without VIEW SERVER STATE, the view shows only the user's own
+session.
+"""
 OF_DATABASE: Final = ("sys.dm_db_",)
+"""Name prefix of the views that require VIEW DATABASE STATE."""
 
 
 def require_view_state(context: Context, view: str) -> None:
-    """Raise 300, or 262 with 297, for a management view without VIEW SERVER STATE or VIEW DATABASE STATE."""
+    """Raise 300, or 262 with 297, if the login may not read a dynamic management view.
+
+    The view requires VIEW SERVER STATE or VIEW DATABASE STATE.
+    """
     if not view.startswith(STATE_VIEWS) or view in OWN_ROWS:
         return
     modern = context.version >= 2022

@@ -1,4 +1,4 @@
-"""Cursors. Their rows are read when they are opened."""
+"""T-SQL cursors. OPEN reads all rows of a cursor."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 
 CURSORS_MAX: Final = 100
-"""Maximum cursors of one connection. Assumed."""
+"""Maximum number of cursors in one connection. Assumed."""
 
 
 def make_local_key(machine: Machine, name: str) -> str:
-    """Return the key under which a local cursor or cursor variable of the running batch or procedure is stored."""
+    """Return the key of a local cursor or cursor variable of the running batch or procedure."""
     return f"{name.lower()} {len(machine.scopes)}"
 
 
 def find_cursor(machine: Machine, name: str) -> tuple[str, SqlCursor]:
-    """Return key and cursor of that name; a local cursor takes precedence over a global one.
+    """Return the key and the cursor with a name. A local cursor takes precedence over a global cursor.
 
-    Raises 16916, or 16950 for an empty variable.
+    Raises 16916 for an unknown cursor, 16950 for an empty variable.
     """
     session_cursors = dict(machine.session.cursors)
     for key in (make_local_key(machine, name), name.lower()):
@@ -42,13 +42,16 @@ def find_cursor(machine: Machine, name: str) -> tuple[str, SqlCursor]:
 
 
 def _get_depth(key: str) -> int:
-    """Return the depth of a local cursor; 0 for a global one, whose name may contain spaces."""
+    """Return the nesting depth in the key of a local cursor; 0 for a global cursor.
+
+    The name of a global cursor may contain spaces.
+    """
     _, separator, depth = key.rpartition(" ")
     return int(depth) if separator and depth.isdigit() else 0
 
 
 def remove_local_cursors(machine: Machine) -> None:
-    """Remove the local cursors at the end of their batch or procedure. Documented [DOC: DECLARE CURSOR]."""
+    """Remove the local cursors of a batch or procedure that has ended. Documented [DOC: DECLARE CURSOR]."""
     depth = len(machine.scopes)
     cursors = tuple(entry for entry in machine.session.cursors if _get_depth(entry[0]) <= depth)
     if len(cursors) < len(machine.session.cursors):
@@ -56,10 +59,11 @@ def remove_local_cursors(machine: Machine) -> None:
 
 
 _SCROLLS: Final = frozenset({"SCROLL", "STATIC", "KEYSET", "DYNAMIC", "INSENSITIVE"})
+"""Options that let a cursor move in every direction."""
 
 
 def declare_cursor(machine: Machine, statement: s.DeclareCursor) -> None:
-    """Execute DECLARE name CURSOR or SET @name = CURSOR. Raises 16915 for a name in use."""
+    """Execute DECLARE name CURSOR or SET @name = CURSOR. Raises 16915 if the name is in use."""
     options = frozenset(statement.options)
     is_local = "LOCAL" in options or statement.name.startswith("@")
     key = make_local_key(machine, statement.name) if is_local else statement.name.lower()
@@ -71,7 +75,7 @@ def declare_cursor(machine: Machine, statement: s.DeclareCursor) -> None:
 
 
 def store_cursor(machine: Machine, name: str, cursor: SqlCursor | None) -> None:
-    """Store a cursor under its name; None removes it."""
+    """Store a cursor in the session under the key *name*. None removes the cursor."""
     session_cursors = dict(machine.session.cursors)
     session_cursors.pop(name, None)
     if cursor is not None:
@@ -83,7 +87,7 @@ def store_cursor(machine: Machine, name: str, cursor: SqlCursor | None) -> None:
 
 
 def open_cursor(machine: Machine, name: str) -> None:
-    """Execute OPEN: run the query of the cursor."""
+    """Execute OPEN: run the query of the cursor. Raises 16905 if the cursor is already open."""
     key, cursor = find_cursor(machine, name)
     if cursor.rows is not None:
         raise SqlError(16905)
@@ -104,7 +108,7 @@ def open_cursor(machine: Machine, name: str) -> None:
 
 
 def fetch_row(machine: Machine, statement: s.FetchCursor) -> None:
-    """Execute FETCH into variables or as a result set."""
+    """Execute FETCH into variables, or as a result set without INTO."""
     key, cursor = find_cursor(machine, statement.name)
     if cursor.rows is None:
         raise SqlError(16917)

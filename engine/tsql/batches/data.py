@@ -1,4 +1,7 @@
-"""Connections, running batches and their tables as plain frozen data, so that a world with waiting batches can fork."""
+"""Connections, running batches and their tables, as immutable data.
+
+A world with waiting batches can therefore be forked.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,14 @@ from engine.tsql.scalars.types import SqlType
 from engine.tsql.scalars.values import Scalar
 
 Row = tuple[Scalar, ...]
+"""Values of a row in the order of its columns."""
 
 AGENT_MARK: Final = "#agent:"
 """Marker in the window names of job steps: SERVER_A#agent:step:job (clients/agent.py)."""
 
 
 class ConnectionLostError(Exception):
-    """Error for a window that has lost its connection. `numbers` are the client's messages."""
+    """Error for a connection that is lost. `numbers` are the error numbers that the client reports."""
 
     def __init__(self, *numbers: int) -> None:
         super().__init__(*numbers)
@@ -32,17 +36,19 @@ class ConnectionLostError(Exception):
 
 
 class Table(Struct, frozen=True):
-    """Temp table or table variable with its rows."""
+    """Table with its rows: a user table, temp table or table variable."""
 
     columns: tuple[ColumnDefinition, ...]
     rows: tuple[Row, ...] = ()
     next_identity: int = 1
     identity_cache: tuple[str, int, int] = ("", 0, 0)
-    """Server, start of its service, and last of the identity values that it has cached (tables.py)."""
+    """(server, start tick of its service, last cached value) of the server's cache of identity values
+    (tables.py).
+    """
     characters: int = 0
-    """Number of characters in all texts of the table."""
+    """Number of characters in all text values of the table."""
     ids: tuple[int, ...] = ()
-    """Permanent number of each row, so that connections that change different rows do not conflict."""
+    """Permanent number of each row, so that connections can change different rows without a conflict."""
     next_id: int = 1
     constraints: tuple[Constraint, ...] = ()
     options: tuple[tuple[str, str], ...] = ()
@@ -50,7 +56,7 @@ class Table(Struct, frozen=True):
 
     @property
     def cells(self) -> int:
-        """Return the number of values. It is limited to save memory."""
+        """Return the number of values in the table, which is limited to save memory."""
         return len(self.columns) * len(self.rows)
 
 
@@ -59,7 +65,7 @@ ObjectKey = tuple[str, str, str]
 
 
 class RowChanges(Struct, frozen=True):
-    """Changes of a transaction to the rows of a table: (row number, new row); None for a deleted row."""
+    """Changes of a transaction to the rows of a table: (row number, new row), or None for a deleted row."""
 
     rows: tuple[tuple[int, Row | None], ...]
     next_identity: int
@@ -68,9 +74,9 @@ class RowChanges(Struct, frozen=True):
 
 
 class KeyRange(Struct, frozen=True):
-    """Key-range lock of a SERIALIZABLE reader: the keys of one integer column above *low*, up to *high*.
+    """Key-range lock of a SERIALIZABLE reader on one integer column: keys greater than *low*, up to *high*.
 
-    The index keys next to the range bound it [DOC: key-range locking]. None means unbounded.
+    The index keys next to the range limit it [DOC: key-range locking]. None means that there is no limit.
     """
 
     place: ObjectKey
@@ -93,24 +99,25 @@ class ApplicationLock(Struct, frozen=True):
     place: ObjectKey
     mode: str
     owner: str
-    """"transaction" or "session"."""
+    """Owner of the lock: "transaction" or "session"."""
     count: int = 1
-    """Number of requests that are not released yet."""
+    """Number of requests for the lock that are not yet released."""
 
 
 class StatementCompletion(Struct, frozen=True):
-    """End of a statement that no window shows: an assignment by SELECT, or a call of a procedure."""
+    """Completion of a statement that windows do not show: an assignment by SELECT, or a call of a procedure."""
 
     after_messages: int
+    """Number of messages before the completion."""
     after_results: int
-    """Number of messages and result sets before it."""
+    """Number of result sets before the completion."""
     rows: int | None = None
     status: int | None = None
     """Return value of the procedure."""
 
 
 class ResultSet(Struct, frozen=True):
-    """Displayed result set."""
+    """Result set that the client receives."""
 
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
@@ -135,26 +142,27 @@ def merge_in_order(
 
 
 class SqlCursor(Struct, frozen=True):
-    """Declared cursor. *rows* is None until it is opened."""
+    """Declared cursor. *rows* is None while the cursor is closed."""
 
     query: str
     scrolls: bool = False
-    """True if it can be read in every direction. False: only forward."""
+    """True if FETCH can move in every direction, False if only forward."""
     counted: bool = False
-    """True if its rows are known when it is opened (STATIC, KEYSET). @@CURSOR_ROWS is then their number,
-    otherwise -1.
+    """True if the number of rows is known when the cursor is opened (STATIC, KEYSET).
+
+    @@CURSOR_ROWS returns this number, and -1 for other cursors.
     """
     kinds: tuple[SqlType | None, ...] = ()
-    """Types of the columns."""
+    """SQL types of the columns; None for an unknown type."""
     columns: tuple[str, ...] = ()
     rows: tuple[Row, ...] | None = None
     position: int = -1
     characters: int = 0
-    """Number of characters in all texts of the cursor."""
+    """Number of characters in all text values of the cursor's rows."""
 
     @property
     def cells(self) -> int:
-        """Return the number of values. It is limited to save memory."""
+        """Return the number of values in the cursor's rows, which is limited to save memory."""
         return len(self.columns) * len(self.rows or ())
 
 
@@ -177,21 +185,22 @@ class DeclaredVariable(Struct, frozen=True):
 
 
 class SavedContext(Struct, frozen=True):
-    """State to restore after a procedure or dynamic SQL: database context, options, existing temp tables."""
+    """State to restore after a procedure or dynamic SQL: database, options, names of the temp tables."""
 
     database: str
     options: tuple[tuple[str, str], ...]
     tables: tuple[str, ...]
     transactions: int = 0
-    """@@TRANCOUNT at its beginning."""
+    """@@TRANCOUNT when the procedure or dynamic SQL began."""
     principal: tuple[str, str, str, tuple[tuple[str, str, str], ...]] | None = None
-    """Principal before the procedure: login, user, the user's database, callers. An EXECUTE AS in a procedure
-    or dynamic SQL ends with it.
+    """Security context to restore: (login, user, database of the user, callers); see SqlSession.principal.
+
+    An EXECUTE AS in a procedure or dynamic SQL ends with it.
     """
 
 
 class Frame(Struct, frozen=True):
-    """Level of a running batch: the batch itself, or text executed by EXEC or sp_executesql."""
+    """Stack frame of a running batch: the batch itself, a procedure, or the text of dynamic SQL."""
 
     text: str
     parameters: tuple[str, ...] = ()
@@ -202,17 +211,17 @@ class Frame(Struct, frozen=True):
     """Table variables."""
     caught: tuple[CaughtError, ...] = ()
     outputs: tuple[tuple[str, str], ...] = ()
-    """Variable in this frame -> variable of the calling frame that receives its value at the end."""
+    """Variable of this frame -> variable of the calling frame that receives its value at the end."""
     insert_into: str = ""
-    """Target table (and columns) of INSERT … EXEC for the rows; else empty."""
+    """Target table (and columns) of INSERT … EXEC, which receives the rows; empty without INSERT … EXEC."""
     outside: SavedContext | None = None
-    """Context that is restored at the end; None for the batch itself."""
+    """Context of the calling frame, which is restored at the end; None for the batch itself."""
     returns: str = ""
     """Variable of the calling frame that receives the return value."""
     line: int = 0
     """Line of the running or waiting statement."""
     read: int | None = None
-    """Work that was spent on compiling the text; None after compilation is complete."""
+    """Work units spent so far on compiling the text; None after compilation."""
     resolved: int = 0
     problems: tuple[CaughtError, ...] = ()
     database: str = ""
@@ -220,43 +229,47 @@ class Frame(Struct, frozen=True):
     known: tuple[
         tuple[tuple[str, SqlType], ...], tuple[tuple[str, tuple[tuple[str, SqlType | None], ...]], ...]
     ] = ((), ())
-    """Names resolved so far: the variables and tables of `Scope`."""
+    """Declarations resolved so far: `known_types` and `known_tables` of `Scope`."""
     procedure: str = ""
-    """Name of the procedure whose text this is; else empty."""
+    """Name of the procedure whose body the text is; empty for other texts."""
     levels: int = 1
-    """Levels of @@NESTLEVEL: two for sp_executesql, which is a procedure that runs a text."""
+    """Number by which the frame increases @@NESTLEVEL. It is two for sp_executesql, a procedure that runs a
+    text.
+    """
 
 
 class Undo(Struct, frozen=True):
-    """State that ROLLBACK restores: the temp tables, and earlier changes of other objects."""
+    """State that ROLLBACK restores: temp tables, and earlier changes of other objects."""
 
     tables: tuple[tuple[str, Table], ...]
     writes: tuple[tuple[ObjectKey, object], ...] = ()
 
 
 class ClientProgram(Struct, frozen=True, kw_only=True):
-    """Program that has logged in over the network. Its login names it."""
+    """Program that has logged in over the network, as it describes itself in the login."""
 
     host: str = ""
     name: str = ""
     interface: str = ""
-    """Client library of the connection."""
+    """Name of the program's client library."""
     database: str = "master"
-    """Database of the login. A reset of the connection returns to it."""
+    """Database at login. A reset of the connection returns to this database."""
     language: str = ""
-    """Requested language, as by `SET LANGUAGE`; empty means the login's default."""
+    """Language at login, like that of `SET LANGUAGE`; empty if none was requested and the login has no
+    default.
+    """
     encrypted: bool = False
     """True if TLS encrypts the connection."""
     packet_bytes: int = 4096
-    """Negotiated packet size in bytes. The default is that of the product. Documented."""
+    """Negotiated packet size in bytes. The default is the product's default. Documented."""
 
 
 CONSOLE: Final = ClientProgram(host="CONSOLE", name="Mirrordrill", interface=".Net SqlClient Data Provider")
-"""Client program that servers see for the windows of the simulation."""
+"""Client program that servers see at the other end of a query window's connection."""
 
 
 class ConnectionTarget(Struct, frozen=True, kw_only=True):
-    """Target of a window's connection, as in a connection string."""
+    """Target of a window's connection, as a connection string describes it."""
 
     source: str = ""
     """Server or listener; empty means the server in the window's name."""
@@ -266,25 +279,28 @@ class ConnectionTarget(Struct, frozen=True, kw_only=True):
 
 
 class SqlSession(Struct, frozen=True, kw_only=True):
-    """SQL connection of a window."""
+    """SQL Server session of a window or program, with the state that survives a batch."""
 
     server: str
     spid: int
     login: str
     user: str = ""
+    """User that EXECUTE AS USER impersonates; empty means the user of the login."""
     user_database: str = ""
-    """User and database before EXECUTE AS USER; empty means the user of the login."""
+    """Database of the impersonated user; empty without EXECUTE AS USER."""
     callers: tuple[tuple[str, str, str], ...] = ()
-    """Logins before each EXECUTE AS. REVERT returns to them."""
+    """Security contexts before each EXECUTE AS: (login, user, database of the user). REVERT returns to the
+    last.
+    """
     program: ClientProgram | None = None
-    """Program at the other end; None for a window of the simulation. A program's connection is not reopened
-    after a loss.
+    """Program that owns the connection; None for a query window. A lost connection of a program is not
+    reopened.
     """
     database: str = "master"
     read_intent: bool = False
     """True for ApplicationIntent=ReadOnly."""
     started_tick: int = 0
-    """Start tick of the connected instance. If the instance has started later, the connection is lost."""
+    """Start tick of the instance when the connection was opened. The connection is lost after a later start."""
     login_tick: int = 0
     transactions: int = 0
     rowcount: int = 0
@@ -296,26 +312,30 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     """Temp tables."""
     cursors: tuple[tuple[str, SqlCursor], ...] = ()
     undo: Undo | None = None
-    """State for ROLLBACK while a transaction is open; None otherwise."""
+    """State that ROLLBACK restores; None without an open transaction."""
     transaction_name: str = ""
     transaction_id: int = 0
     transaction_tick: int = 0
     """Start tick of the latest transaction."""
     savepoints: tuple[tuple[str, Undo], ...] = ()
     doomed: bool = False
-    """True after a caught error under XACT_ABORT: only a rollback is possible."""
+    """True if the transaction can only be rolled back, after a caught error under XACT_ABORT."""
     writes: tuple[tuple[ObjectKey, object], ...] = ()
-    """Changes of the transaction by object: RowChanges, a created object, or None for a dropped object. No
-    log contains them yet, so the end of the connection undoes them.
+    """Changes of the transaction by object: RowChanges, a created object, or None for a dropped object.
+
+    They are not in a log yet, so that the end of the connection undoes them.
     """
     logs: tuple[tuple[tuple[str, str], float, float], ...] = ()
-    """Log that the transaction has written: (copy, start position, KB)."""
+    """Log that the transaction has written: (key of the database copy, start position in KB, KB)."""
     held: tuple[tuple[ObjectKey, str], ...] = ()
-    """Locks on whole tables that last until the end of the transaction (locks.py)."""
+    """Table locks that the session holds until the end of the transaction (locks.py): (object, mode)."""
     ranges: tuple[KeyRange, ...] = ()
+    """Key-range locks that the session holds until the end of the transaction."""
     applocks: tuple[ApplicationLock, ...] = ()
     committing: tuple[tuple[tuple[str, str], float], ...] = ()
-    """Commits (copy, position) whose log is not hardened yet. Locks last until then."""
+    """Commits whose log is not hardened yet: (key of the database copy, log position). Their locks remain
+    until then.
+    """
     last_text: str = ""
     """Text of the last batch that ended; empty before the first one."""
     last_begun_tick: int = 0
@@ -323,13 +343,13 @@ class SqlSession(Struct, frozen=True, kw_only=True):
 
     @property
     def principal(self) -> tuple[str, str, str, tuple[tuple[str, str, str], ...]]:
-        """Return login, user, the user's database and callers."""
+        """Return the security context: login, user, database of the user, and callers."""
         return self.login, self.user, self.user_database, self.callers
 
     def __repr__(self) -> str:
-        """Return the text for the state hash.
+        """Return the session as text for the state hash.
 
-        The last batch, which only views show, and rare empty parts are left out.
+        The text omits rare fields if they are empty, and the last batch, which only views show.
         """
         repr_names = [name for name in self.__struct_fields__ if name not in UNSAID_OF_SESSION]
         repr_names = [name for name in repr_names if name not in RARE_IN_SESSION or getattr(self, name)]
@@ -337,7 +357,7 @@ class SqlSession(Struct, frozen=True, kw_only=True):
 
 
 class Submission(Struct, frozen=True, kw_only=True):
-    """Submission of a window that is running, with its output so far."""
+    """Text that a window has sent and that is running or waiting, with its output so far."""
 
     id: int
     text: str
@@ -354,59 +374,66 @@ class Submission(Struct, frozen=True, kw_only=True):
     """Displayed results. They do not affect execution."""
     started_tick: int = 0
     waiting: str = ""
-    """Reason for the wait: delay, pending, busy, server, login, lock, log, commit; empty while it does not wait."""
+    """Reason for the wait: delay, pending, busy, server, login, lock, log or commit; empty without a wait."""
     due_tick: int = 0
     since_tick: int | None = None
-    """Start tick of the wait for a lock or a commit, which is checked repeatedly."""
+    """Start tick of a wait for other sessions, a lock or a commit. The condition is checked repeatedly."""
     blocked: tuple[tuple[int, ...], ObjectKey, str] = ((), ("", "", ""), "")
-    """(sessions that have the lock, object, requested mode) of the lock for which it waits."""
+    """Lock for which the submission waits: (session IDs of the holders, object, requested mode)."""
     wait_id: int = 0
-    """Number of the wait. A timer with an older number is ignored."""
+    """Number of the current wait. A timer with another number is ignored."""
     pending: tuple[str, tuple[object, ...]] | None = None
-    """Completion handler of a pending statement, with its arguments."""
+    """Completion handler of a pending statement, and the handler's arguments."""
     errors_from: int | None = None
-    """Index from which an error message ends the submission, with `:ON ERROR EXIT`; else None."""
+    """Number of messages that were already checked for errors; None without `:ON ERROR EXIT`.
+
+    An error in a later message ends the submission.
+    """
     booked: bool = False
-    """True if it waits for its next share of work (work.py)."""
+    """True if the submission has booked its next turn (work.py)."""
     acts: int = 0
     """Number of statements that changed the world."""
     spent: int = 0
     """Work units since the start of the submission."""
     told: bool = False
-    """True if a message has already reported its long duration."""
+    """True if the warning about the long run was already shown."""
     command: str = ""
-    """Kind of the running statement, as in sys.dm_exec_requests; empty before the first."""
+    """Command of the running statement in sys.dm_exec_requests; empty before the first statement."""
     begun_tick: int = 0
-    """Tick at which that statement began."""
+    """Start tick of the statement in *command*."""
     said: int = 0
     """Number of characters in the messages so far."""
     characters: int = 0
+    """Number of characters in the result sets so far."""
     cells: int = 0
-    """Number of characters and values in the results so far."""
+    """Number of values in the result sets so far."""
     ends: tuple[StatementCompletion, ...] = ()
-    """Ends of statements that only drivers receive."""
+    """Statement completions, which only drivers receive."""
     counts: tuple[Message, ...] = ()
-    """Row counts of a statement whose commit still waits. They are shown afterwards."""
+    """Row counts of a statement whose commit is still waiting. They are reported after the commit."""
 
     def __repr__(self) -> str:
-        """Return the text for the state hash, without fields that do not affect the future."""
+        """Return the submission as text for the state hash, without fields that do not affect later states."""
         fields = [f"{name}={getattr(self, name)!r}" for name in self.__struct_fields__ if name not in UNSAID]
         return f"Run({', '.join(fields)})"
 
 
 UNSAID: Final = ("steps", "results", "command", "begun_tick", "ends", "counts")
+"""Fields of Submission that the state hash omits."""
 UNSAID_OF_SESSION: Final = ("last_text", "last_begun_tick", "last_ended_tick")
+"""Fields of SqlSession that the state hash omits."""
 RARE_IN_SESSION: Final = frozenset({"applocks", "ranges", "user", "user_database"})
+"""Fields of SqlSession that the state hash omits if they are empty."""
 
 
 def get_batch_text(run: Submission) -> str:
-    """Return the text of the running batch, or of the last one, without the other batches of its submission."""
+    """Return the text of the running or last batch, without other batches of the submission."""
     batches = [step for step in (run.steps or ())[: run.step + 1] if isinstance(step, ScriptBatch)]
     return batches[-1].text if batches else run.text
 
 
 class Window(Struct, frozen=True, kw_only=True):
-    """T-SQL window: its connection, its sqlcmd state, and its queue of submissions."""
+    """Query window or program's connection, with its session, sqlcmd state and waiting submissions."""
 
     session: SqlSession | None = None
     target: ConnectionTarget = ConnectionTarget()
@@ -415,24 +442,28 @@ class Window(Struct, frozen=True, kw_only=True):
     variables: tuple[tuple[str, str], ...] = ()
     """sqlcmd variables."""
     lost: int = 0
-    """Error number for the next batch after an open transaction was lost with its connection. The session is
-    then new.
-    """
+    """Error number for the next batch after a connection with an open transaction was lost; 0 for no error."""
     queue: tuple[str, ...] = ()
     """Submissions that wait until the running one ends."""
 
     @property
     def remote(self) -> bool:
-        """Return whether a program owns the connection: it is never reconnected silently, and ends with its session."""
+        """Return whether a program owns the connection.
+
+        Such a connection never reconnects silently. The window ends with its session.
+        """
         return self.session is not None and self.session.program is not None
 
 
 DESCRIPTION: Final = "first result"
-"""First argument of a call for the description of a text's first result (resolution.py)."""
+"""First argument of `Context.call` that requests a description of a text's first result set (resolution.py)."""
 
 
 def parse_declarations(text: str) -> list[tuple[str, str, bool, str]]:
-    """Return (name, type, output, default) of each parameter in a declaration of sp_executesql."""
+    """Parse the parameter declarations of sp_executesql. Return (name, type, output, default) for each.
+
+    Raises 102 for a part that is not a declaration.
+    """
     declared = []
     for part in _split_at_commas(text):
         words = part.split(None, 1)
@@ -447,7 +478,7 @@ def parse_declarations(text: str) -> list[tuple[str, str, bool, str]]:
 
 
 def _split_at_commas(text: str) -> list[str]:
-    """Return the parts of *text* between commas outside parentheses."""
+    """Split *text* at the commas outside parentheses. Omit empty parts."""
     parts, level = [""], 0
     for char in text:
         level += (char == "(") - (char == ")")
@@ -458,31 +489,36 @@ def _split_at_commas(text: str) -> list[str]:
     return [part for part in parts if part.strip()]
 
 
-# --- frame of a running batch during its execution; a waiting batch has a Frame ---------------------------
+# --- mutable form of a Frame, during the execution of its batch
+# ----------------------------------------------
 
 
 class Scope(Struct):
-    """Frame of a batch while it is executed."""
+    """Mutable form of a Frame while its batch is executed. Fields without a description are those of Frame."""
 
     text: str
     version: int
     parameters: tuple[str, ...] = ()
     read: int | None = 0
-    """Work that was spent on compiling the text; None after `code` is complete."""
+    """Work units spent so far on compiling the text; None after compilation."""
     code: Program = ()
+    """Instructions of the compiled text."""
     units: Program = ()
-    """Instructions whose names must be resolved before execution, such as those of a new procedure."""
+    """Instructions whose names are resolved before execution, including those in the body of a new procedure."""
     resolved: int = 0
     """Number of `units` whose names are resolved (resolution.py)."""
     problems: list[CaughtError] = field(default_factory=list)
-    """Errors found by the name resolution."""
+    """Errors that name resolution has found."""
     database: str = ""
-    """Database of the latest USE before the instruction that is being resolved."""
+    """Current database at the instruction whose names are being resolved, if USE has changed it; else empty."""
     quoting: str = ""
-    """Latest SET QUOTED_IDENTIFIER (ON or OFF) before that instruction."""
+    """Value of the latest SET QUOTED_IDENTIFIER (ON or OFF) before the instruction whose names are being
+    resolved.
+    """
     known_types: dict[str, SqlType] = field(default_factory=dict)
+    """Types of the variables declared before the instruction whose names are being resolved."""
     known_tables: dict[str, Columns] = field(default_factory=dict)
-    """Variables and table variables that are declared before that instruction."""
+    """Columns of the table variables declared before the instruction whose names are being resolved."""
     position: int = 0
     variables: dict[str, DeclaredVariable] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
@@ -495,13 +531,13 @@ class Scope(Struct):
     result: int = 0
     """Return value of the procedure."""
     held: int = 0
-    """Number of characters in all variables."""
+    """Number of characters and bytes in the values of all variables."""
     procedure: str = ""
     levels: int = 1
 
     @classmethod
     def from_frame(cls, frame: Frame, version: int) -> Scope:
-        """Restore the scope from a stored frame."""
+        """Build the scope of a stored frame."""
         code = (
             program.compile_batch(frame.text, version, frozenset(frame.parameters))
             if frame.read is None
@@ -535,7 +571,10 @@ class Scope(Struct):
         )
 
     def compile(self, work: int) -> int:
-        """Continue compiling the text, spending at most *work*. Return the work done. Raises SqlSyntaxError."""
+        """Continue compiling the text with at most *work* units. Return the units spent.
+
+        Raises SqlSyntaxError.
+        """
         assert self.read is not None
         compiling = program.compile_in_steps(self.text, self.version, frozenset(self.parameters))
         if not compiling.continue_to(self.read + work):
@@ -549,7 +588,10 @@ class Scope(Struct):
         return cost
 
     def declare_all(self) -> None:
-        """Declare all variables as NULL, even if their DECLARE is never reached [DOC: DECLARE @local_variable]."""
+        """Declare all variables as NULL, even those whose DECLARE is never reached.
+
+        [DOC: DECLARE @local_variable]
+        """
         for instruction in self.code:
             action = instruction.action
             if isinstance(action, RunStatement) and isinstance(action.statement, s.Declare):
@@ -558,7 +600,7 @@ class Scope(Struct):
                         self.variables.setdefault(item.name, DeclaredVariable(item.type))
 
     def to_frame(self) -> Frame:
-        """Return the scope as a frame, which can be stored."""
+        """Return the scope as a frame, which the world can store."""
         return Frame(
             text=self.text,
             parameters=self.parameters,

@@ -1,4 +1,4 @@
-"""CREATE TABLE, CREATE INDEX and ALTER TABLE in a batch."""
+"""Data definition statements for tables and indexes: CREATE TABLE, CREATE INDEX, ALTER TABLE, and DECLARE."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 
 def create_table(machine: Machine, statement: s.CreateTable) -> None:
-    """Create a table. Raises 2714, 2705 or 2715, or an error of its constraints: 1767, 1911 or 8110."""
+    """Execute CREATE TABLE.
+
+    Raises 2714, 2705 or 2715, or an error of a constraint: 1767, 1911 or 8110.
+    """
     option_table.check_options("CREATE TABLE", statement.options, machine.context.version)
     _check_compression(machine, statement.name[-1], statement.options)
     new_table = build_table(machine, TableRef(statement.name), statement.columns)
@@ -38,7 +41,7 @@ def create_table(machine: Machine, statement: s.CreateTable) -> None:
 def _parse_checked_table(
     machine: Machine, ref: TableRef, text: str
 ) -> tuple[tuple[ColumnDefinition, ...], tuple[Constraint, ...]]:
-    """Parse columns and constraints, and check their options."""
+    """Parse the columns and constraints of a table, and check their options."""
     columns, rules = parse_table(text)
     check_column_options(machine, ref.parts[-1], columns)
     for rule in rules:
@@ -52,9 +55,11 @@ def _parse_checked_table(
 def _attach_columns(
     table: str, rules: Sequence[Constraint], columns: Sequence[ColumnDefinition]
 ) -> tuple[Constraint, ...]:
-    """Return the rules, in which a CHECK on one column belongs to that column. Raise 8141.
+    """Return the constraints. A CHECK that uses only one column becomes a constraint of that column.
 
-    A CHECK after a comma does so too, as messages 547 in public output show.
+    This also applies to a CHECK after a comma, as messages 547 in public output show. Raise 8141 if the CHECK
+    of a
+    column uses another column.
     """
     column_names = {column.name.lower(): column.name for column in columns}
     table_rules: list[Constraint] = []
@@ -71,7 +76,10 @@ def _attach_columns(
 
 
 def declare_variables(machine: Machine, statement: s.Declare) -> None:
-    """Declare variables, with their initial values. A table variable that a loop declares again keeps its rows."""
+    """Execute DECLARE with initial values.
+
+    A table variable keeps its rows if a loop declares it again.
+    """
     scope = machine.scope
     for item in statement.variables:
         if item.type != "table":
@@ -80,13 +88,18 @@ def declare_variables(machine: Machine, statement: s.Declare) -> None:
             scope.variables.setdefault(item.name, DeclaredVariable(item.type))
         elif item.name not in scope.tables:
             scope.tables[item.name] = build_table(machine, TableRef((item.name,)), item.columns)
-    for item in statement.variables:  # last, so that a value that fails leaves no variable undeclared
+    for (
+        item
+    ) in statement.variables:  # assign values last, so that all variables are declared if an expression fails
         if item.default:
             machine.set_variable(item.name, *machine.evaluate_with_type(item.default))
 
 
 def build_table(machine: Machine, ref: TableRef, text: str) -> Table:
-    """Return the empty table that *text*, a list of columns, describes."""
+    """Return an empty table with the columns and constraints in *text*.
+
+    Raises 2715, 2738, 2744, 2749, 8111, 8147, or an error of a constraint.
+    """
     columns, rules = _parse_checked_table(machine, ref, text)
     for number, column in enumerate(columns, start=1):
         kind, _, _ = parse_type(column.type)
@@ -123,11 +136,14 @@ _NOT_DETERMINISTIC: Final = frozenset({
     "GETDATE", "GETUTCDATE", "SYSDATETIME", "SYSUTCDATETIME", "SYSDATETIMEOFFSET", "CURRENT_TIMESTAMP",
     "NEWID", "RAND",
 })  # fmt: skip
-"""Functions that are not deterministic [DOC: deterministic and nondeterministic functions]."""
+"""Nondeterministic functions [DOC: deterministic and nondeterministic functions]."""
 
 
 def check_column_options(machine: Machine, table: str, columns: Sequence[ColumnDefinition]) -> None:
-    """Raise 155 or 4936 for a wrong option of a column. Refuse options that are not simulated."""
+    """Check the options of columns. Refuse options that are not simulated.
+
+    Raise 155 for an unknown option, 4936 for a persisted column with a nondeterministic function.
+    """
     for column in columns:
         option_table.check_options("COLUMN", column.options, machine.context.version)
         words = {token.upper for token in tokenize(column.computed)} if column.computed else set()
@@ -136,7 +152,7 @@ def check_column_options(machine: Machine, table: str, columns: Sequence[ColumnD
 
 
 def _check_compression(machine: Machine, name: str, options: option_table.Pairs) -> None:
-    """Raise 7738 for compression in an edition that lacks it [DOC: data compression]."""
+    """Raise 7738 if the edition does not support data compression [DOC: data compression]."""
     server = machine.context.server
     is_compressed = any(option == "DATA_COMPRESSION" and value != "NONE" for option, value in options)
     if is_compressed and server.version < 2016 and server.edition not in ENTERPRISE:
@@ -144,7 +160,10 @@ def _check_compression(machine: Machine, name: str, options: option_table.Pairs)
 
 
 def check_index_options(machine: Machine, table: str, key: Key) -> None:
-    """Raise 129, 155, 1712, 1916 or 7738 for a wrong option of an index. Refuse options that are not simulated."""
+    """Raise 129, 155, 1712, 1916 or 7738 for an invalid option of an index.
+
+    Refuse options that are not simulated.
+    """
     version, server = machine.context.version, machine.context.server
     option_table.check_options("CREATE INDEX", key.options, version)
     options = dict(key.options)
@@ -159,7 +178,7 @@ def check_index_options(machine: Machine, table: str, key: Key) -> None:
 
 
 def _check_identity(table: str, column: ColumnDefinition) -> None:
-    """Raise 2749 for an IDENTITY column that is not a whole number, 8147 for one that allows NULL."""
+    """Raise 2749 for an IDENTITY column whose type is not integer, 8147 if the column allows NULL."""
     if column.identity is None:
         return
     kind = read_type(column.type, 1)
@@ -170,9 +189,10 @@ def _check_identity(table: str, column: ColumnDefinition) -> None:
 
 
 def create_index(machine: Machine, statement: s.CreateIndex) -> None:
-    """Create an index.
+    """Execute CREATE INDEX.
 
-    Raises 1088 for a missing table, 1913 for an existing name, 1911, 1902, or 1505 for duplicates.
+    Raises 1088 for a missing table, 1913 for an existing name, 1911 for a missing column.
+    Raises 1902 for a second clustered index, 1505 for duplicate keys.
     """
     ref = TableRef(statement.table)
     table = sources.find_user_table(machine, ref)
@@ -210,7 +230,7 @@ def create_index(machine: Machine, statement: s.CreateIndex) -> None:
 
 
 def drop_index(machine: Machine, statement: s.DropIndex) -> None:
-    """Drop an index. Raises 3701 for a missing index, 3723 for the index of a constraint."""
+    """Execute DROP INDEX. Raises 3701 for a missing index, 3723 for the index of a constraint."""
     for name, parts in statement.indexes:
         ref = TableRef(parts)
         table = sources.find_user_table(machine, ref)
@@ -232,7 +252,10 @@ def drop_index(machine: Machine, statement: s.DropIndex) -> None:
 
 
 def _store_checked(machine: Machine, ref: TableRef, table: Table, new_table: Table) -> None:
-    """Store the table with changed constraints if its rows satisfy them."""
+    """Store *new_table* if its rows satisfy the new constraints.
+
+    Raises 1505 for duplicate keys, 547 for a violated constraint.
+    """
     rules = tuple(rule for rule in new_table.constraints if isinstance(rule, Key) or rule.trusted)
     try:
         constraints.enforce_constraints(
@@ -254,7 +277,7 @@ def _store_checked(machine: Machine, ref: TableRef, table: Table, new_table: Tab
 
 
 def alter_table(machine: Machine, statement: s.AlterTable) -> None:
-    """Add and drop columns and constraints.
+    """Execute ALTER TABLE for columns and constraints.
 
     Raise 4902 for an unknown table, 3728 for an unknown constraint.
     """
@@ -292,9 +315,11 @@ def alter_table(machine: Machine, statement: s.AlterTable) -> None:
 
 
 def _switch_constraints(ref: TableRef, table: Table, statement: s.AlterTable) -> Table:
-    """Execute CHECK or NOCHECK CONSTRAINT for the named foreign keys and checks, or for all.
+    """Execute CHECK or NOCHECK CONSTRAINT for the named foreign keys and checks, or for all of them.
 
-    An enabled constraint is trusted only after WITH CHECK [DOC: ALTER TABLE]. Raise 4917 or 11415, and 4916.
+    An enabled constraint is trusted only after WITH CHECK [DOC: ALTER TABLE]. Raise 4916 after 4917 for an
+    unknown
+    constraint, or after 11415 for a constraint of another kind.
     """
     rules = {rule.name.lower(): rule for rule in table.constraints}
     enabled_names = {name.lower() for name in statement.enabled}
@@ -323,7 +348,7 @@ def _switch_constraints(ref: TableRef, table: Table, statement: s.AlterTable) ->
 
 
 def _drop_constraint(table: Table, name: str, ref: TableRef) -> Table:
-    """Execute DROP CONSTRAINT, which also drops a DEFAULT.
+    """Return the table without a constraint or DEFAULT.
 
     Raise 3728 if the table has no constraint with that name.
     """
@@ -340,12 +365,13 @@ def _drop_constraint(table: Table, name: str, ref: TableRef) -> Table:
 
 
 _VARYING: Final = frozenset({"varchar", "nvarchar", "varbinary"})
+"""Data types of variable length."""
 
 
 def _is_only_wider(old_type: str, new_type: str) -> bool:
-    """Return whether a type of varying length only becomes longer, so that a key or CHECK may use the column.
+    """Return whether a new type differs from the old type only by a greater variable length.
 
-    [DOC: ALTER TABLE]
+    Such a change is allowed for a column with a key or CHECK. [DOC: ALTER TABLE]
     """
     (old_kind, old_length, _), (new_kind, new_length, _) = parse_type(old_type), parse_type(new_type)
     if old_kind != new_kind or old_kind not in _VARYING or new_length == MAX:
@@ -358,9 +384,11 @@ _COLLATION: Final = "SQL_Latin1_General_CP1_CI_AS"
 
 
 def _alter_column(machine: Machine, table: Table, text: str, ref: TableRef) -> Table:
-    """Execute ALTER COLUMN: change the type, or NULL and NOT NULL.
+    """Execute ALTER COLUMN, which changes the type or the nullability.
 
-    Raise 4924, or the error of a value that does not fit.
+    Raise 4924 for an unknown column, 5074 if a computed column uses the column. A value that does not fit the
+    type
+    raises its own error.
     """
     (new,), _ = parse_table(text)
     check_type_text(new.type, "column", new.name)
@@ -415,7 +443,7 @@ def _alter_column(machine: Machine, table: Table, text: str, ref: TableRef) -> T
 
 
 def _add_default(table: Table, name: str, text: str, called: str, ref: TableRef) -> Table:
-    """Add a default to a column. Raises 1781 if the column has one."""
+    """Return the table with a DEFAULT for a column. Raises 1781 if the column already has a DEFAULT."""
     (column_position,) = constraints.find_column_positions(table, (name,), ref.parts[-1])
     columns = list(table.columns)
     if columns[column_position].default:
@@ -425,9 +453,9 @@ def _add_default(table: Table, name: str, text: str, called: str, ref: TableRef)
 
 
 def _add_columns(machine: Machine, ref: TableRef, table: Table, text: str, unchecked: bool) -> Table:
-    """Add columns. Existing rows get their default or NULL.
+    """Return the table with new columns. Existing rows get the default value or NULL.
 
-    Raise 4901 for a column that allows neither.
+    Raise 4901 for a new column that allows neither.
     """
     columns, rules = _parse_checked_table(machine, ref, text)
     rules = _attach_columns(ref.parts[-1], rules, (*table.columns, *columns))
@@ -471,7 +499,7 @@ def _add_columns(machine: Machine, ref: TableRef, table: Table, text: str, unche
 def _compute_initial_value(machine: Machine, column: ColumnDefinition, count: int, filled: bool) -> Scalar:
     """Return the value of a new column in an existing row.
 
-    *filled*: its DEFAULT is WITH VALUES.
+    *count*: position of the row. *filled*: the DEFAULT has WITH VALUES.
     """
     if column.identity is not None:
         return column.identity[0] + column.identity[1] * count
@@ -481,7 +509,9 @@ def _compute_initial_value(machine: Machine, column: ColumnDefinition, count: in
 def _drop_columns(table: Table, names: tuple[str, ...], ref: TableRef) -> Table:
     """Execute DROP COLUMN.
 
-    Raise 4924 for a missing column, 4923 for the last one, 5074 and 4922 if a constraint needs it.
+    Raise 4924 for a missing column, 4923 for the only column, 5074 and 4922 if a constraint or computed
+    column uses
+    the column.
     """
     dropped_names = {name.lower() for name in names}
     keep = [
@@ -517,9 +547,10 @@ def _read_names(text: str) -> tuple[str, ...]:
 
 
 def set_identity_insert(machine: Machine, name_tokens: Sequence[str], enabled: bool) -> None:
-    """Execute SET IDENTITY_INSERT, which a connection can have ON for one table at a time.
+    """Execute SET IDENTITY_INSERT. Only one table of a connection can have it ON.
 
-    Raises 156 without a table, 1088, 8106 or 8107.
+    Raises 156 without a table, 1088 for a missing table, 8106 for a table without an identity column.
+    Raises 8107 if the option is ON for another table.
     """
     if not name_tokens:
         raise SqlError(156, "ON" if enabled else "OFF")

@@ -1,4 +1,4 @@
-"""Functions and @@ variables about the connection or the server."""
+"""Built-in functions and @@ variables that return facts about the connection or the server."""
 
 import json
 from collections.abc import Callable
@@ -40,7 +40,10 @@ def format_version(context: Context) -> str:
 def _evaluate_has_perms(
     context: Context, securable: Scalar, kind: Scalar, permission: Scalar, *more: Scalar
 ) -> Scalar:
-    """Return 1 if the connection has the permission, NULL for an unknown permission, 0 for an unknown database."""
+    """Evaluate HAS_PERMS_BY_NAME.
+
+    Return 1 if the connection has the permission, 0 if not, NULL for an unknown permission.
+    """
     right = to_text(permission).upper()
     if permission is None or right not in PERMISSIONS | {"ANY"}:
         return None
@@ -73,7 +76,7 @@ def _has_permission(context: Context, securable: str, kind: str, permission: str
 
 
 def _evaluate_object_id(context: Context, name: Scalar, kind: Scalar = None) -> Scalar:
-    """Return the id of an existing temp table, procedure or view; NULL if there is none of that name and type."""
+    """Evaluate OBJECT_ID. Return NULL if no visible object has that name and type."""
     number = None if name is None else catalog.get_object_id(context, to_text(name))
     if not is_sysadmin(context):
         hidden_ids = {item.object_id for item in objects.list_hidden_objects(context)}
@@ -89,9 +92,9 @@ def _evaluate_object_id(context: Context, name: Scalar, kind: Scalar = None) -> 
 
 
 def _make_principal_lookup(key_column: str, wanted: str) -> Callable[..., Scalar]:
-    """Build a function that finds a login by its column *key_column*.
+    """Build a function that finds a server principal by its column *key_column* and returns column *wanted*.
 
-    Without an argument it returns the connection's own login.
+    Without an argument, the function uses the connection's own login.
     """
 
     def find(context: Context, *given: Scalar) -> Scalar:
@@ -108,7 +111,7 @@ def _make_principal_lookup(key_column: str, wanted: str) -> Callable[..., Scalar
 
 
 def _find_sid_without_login(context: Context) -> Scalar:
-    """Return the SID of an impersonated user without a login; None otherwise."""
+    """Return the SID of the impersonated user; None without impersonation."""
     session = context.session
     users = (
         commits.list_users_of(context.world, session.server, session.user_database) if session.user else ()
@@ -144,9 +147,10 @@ def _build_error_getter(name: str) -> Callable[[Context], Scalar]:
 
 
 def _evaluate_rand(context: Context, seed: Scalar = None) -> Scalar:
-    """Evaluate RAND with L'Ecuyer's generator.
+    """Evaluate RAND.
 
-    A seed gives the same number as in the documentation's examples [DOC: RAND].
+    A seed gives the same number as in the examples of the documentation [DOC: RAND]. The generator is
+    L'Ecuyer's.
     """
     if seed is None:
         return context.world.chance.draw_uniform()
@@ -155,7 +159,7 @@ def _evaluate_rand(context: Context, seed: Scalar = None) -> Scalar:
 
 
 def _reject_next_value_for(context: Context, name: Scalar) -> Scalar:
-    """Reject NEXT VALUE FOR, because CREATE SEQUENCE is not simulated."""
+    """Raise 208 for NEXT VALUE FOR, because no sequence can exist: CREATE SEQUENCE is not simulated."""
     raise SqlError(208, name)
 
 
@@ -175,7 +179,10 @@ def _evaluate_formatmessage(context: Context, message: Scalar, *values: Scalar) 
 
 
 def _build_file_function(column: str, wanted: str) -> Callable[[Context, Scalar], Scalar]:
-    """Build FILE_NAME, FILE_ID and related functions of a file of the current database."""
+    """Build a function such as FILE_NAME or FILE_ID for the files of the current database.
+
+    The function finds a file by *column* and returns its column *wanted*.
+    """
 
     def find(context: Context, value: Scalar) -> Scalar:
         for row in catalog.list_view_rows(context, "sys.database_files"):
@@ -187,10 +194,14 @@ def _build_file_function(column: str, wanted: str) -> Callable[[Context, Scalar]
 
 
 _FILE_PROPERTIES: Final = {"isreadonly": 0, "isprimaryfile": None, "islogfile": None, "spaceused": None}
+"""Properties of FILEPROPERTY, with their constant value if they have one."""
 
 
 def _evaluate_fileproperty(context: Context, name: Scalar, wanted: Scalar) -> Scalar:
-    """Evaluate FILEPROPERTY. SpaceUsed, in pages, is the used part of a log, and all of a data file."""
+    """Evaluate FILEPROPERTY.
+
+    SpaceUsed is a number of pages: the used part of a log file, or the whole of a data file.
+    """
     key = to_text(wanted).lower()
     for row in catalog.list_view_rows(context, "sys.database_files"):
         if to_text(row["name"]).casefold() != to_text(name).casefold() or key not in _FILE_PROPERTIES:
@@ -213,7 +224,7 @@ _TYPES: Final = {
     98: "sql_variant", 99: "ntext", 104: "bit", 106: "decimal", 108: "numeric", 127: "bigint", 165: "varbinary",
     167: "varchar", 173: "binary", 175: "char", 231: "nvarchar", 239: "nchar", 241: "xml", 256: "sysname",
 }  # fmt: skip
-"""user_type_id -> type. Documented [DOC: sys.types]."""
+"""user_type_id -> name of the type. Documented [DOC: sys.types]."""
 
 
 def _evaluate_object_name(context: Context, number: Scalar, database: Scalar = None) -> Scalar:
@@ -237,19 +248,19 @@ def _evaluate_object_schema_name(context: Context, number: Scalar, database: Sca
 
 
 def _is_role_member(context: Context, role: Scalar, login: Scalar = None) -> Scalar:
-    """Return 1 for a member, 0 for another login, NULL for an unknown role or login."""
+    """Evaluate IS_SRVROLEMEMBER: 1 for a member, 0 for another login, NULL for an unknown role or login."""
     fixed = to_text(role).lower() in map(str.lower, security.fixed_server_roles(context.version))
     is_known = login is None or _make_principal_lookup("name", "principal_id")(context, login) is not None
     return int(is_member(context, to_text(role).lower(), to_text(login))) if fixed and is_known else None
 
 
 def _check_file_exists(context: Context, path: Scalar) -> Scalar:
-    """Return the row of sys.dm_os_file_exists in the packed form that reshape.py reads."""
+    """Return the row of sys.dm_os_file_exists as JSON, which reshape.py reads."""
     return json.dumps([folders.find_path_kind(context, to_text(path))] if path is not None else [])
 
 
 def _list_object_permissions(context: Context, name: Scalar) -> Scalar:
-    """Return the rows of fn_my_permissions about an object, as for a member of sysadmin.
+    """Return the rows of fn_my_permissions for an object as JSON. They are those of a member of sysadmin.
 
     [DOC: sys.fn_my_permissions]
     """
@@ -363,11 +374,11 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
         context, to_text(database)
     ),
 }
-"""Functions that read the connection or the server."""
+"""Name of a built-in function -> function that evaluates it for a connection."""
 
 
 def _find_principal_column(context: Context, key_column: str, value: Scalar, wanted: str) -> Scalar:
-    """Return a column of the database principal with that name or id; NULL if there is none."""
+    """Return column *wanted* of the database principal whose *key_column* is *value*; NULL if there is none."""
     key = to_text(value).casefold()
     rows = catalog.list_view_rows(context, "sys.database_principals")
     return next((row[wanted] for row in rows if to_text(row[key_column]).casefold() == key), None)
@@ -378,7 +389,7 @@ def _get_current_user(context: Context) -> str:
 
 
 def _is_member(context: Context, role: Scalar, user: Scalar = None) -> Scalar:
-    """Return 1 if the user has the role, 0 if not, NULL for an unknown role [DOC: IS_MEMBER]."""
+    """Evaluate IS_MEMBER: 1 if the user has the role, 0 if not, NULL for an unknown role [DOC: IS_MEMBER]."""
     role_name = to_text(role).casefold()
     rows = catalog.list_view_rows(context, "sys.database_principals")
     if all(to_text(row["name"]).casefold() != role_name or to_text(row["type"]) != "R" for row in rows):
@@ -389,7 +400,10 @@ def _is_member(context: Context, role: Scalar, user: Scalar = None) -> Scalar:
 
 
 def _get_session_property(context: Context, name: Scalar) -> Scalar:
-    """Return 1 or 0 for an option of the connection, NULL for an unknown name [DOC: SESSIONPROPERTY]."""
+    """Evaluate SESSIONPROPERTY: 1 or 0 for a SET option of the connection, NULL for an unknown name.
+
+    [DOC: SESSIONPROPERTY]
+    """
     key = to_text(name).upper()
     values_by_property = (
         "ANSI_NULLS",
@@ -465,7 +479,7 @@ GLOBALS: Final[dict[str, Callable[[Context], Scalar]]] = {
     "@@total_errors": lambda context: 0,
     "@@connections": lambda context: 1000,
 }
-"""Function that returns the value of each @@ variable."""
+"""Name of an @@ variable -> function that returns its value."""
 
 
 _OPTION_BITS: Final = {
@@ -473,10 +487,10 @@ _OPTION_BITS: Final = {
     "ARITHABORT": 64, "ARITHIGNORE": 128, "QUOTED_IDENTIFIER": 256, "NOCOUNT": 512, "ANSI_NULL_DFLT_ON": 1024,
     "ANSI_NULL_DFLT_OFF": 2048, "CONCAT_NULL_YIELDS_NULL": 4096, "NUMERIC_ROUNDABORT": 8192, "XACT_ABORT": 16384,
 }  # fmt: skip
-"""Bits of @@OPTIONS. Documented [DOC: user options]."""
+"""SET option -> its bit in @@OPTIONS. Documented [DOC: user options]."""
 
 _ON_AT_LOGIN: Final = 5496
-"""Value of @@OPTIONS that Management Studio sets: ANSI_WARNINGS, ANSI_PADDING, ANSI_NULLS, ARITHABORT,
+"""@@OPTIONS of a new connection of Management Studio: ANSI_WARNINGS, ANSI_PADDING, ANSI_NULLS, ARITHABORT,
 QUOTED_IDENTIFIER, ANSI_NULL_DFLT_ON and CONCAT_NULL_YIELDS_NULL.
 """
 
@@ -490,7 +504,7 @@ def _compute_option_bits(context: Context) -> int:
 
 
 def _count_cursor_rows(context: Context) -> int:
-    """Return the number of rows of the cursor that was opened last; -1 if it is dynamic.
+    """Evaluate @@CURSOR_ROWS: the number of rows of the cursor that was opened last, -1 if it is dynamic.
 
     Documented [DOC: @@CURSOR_ROWS].
     """

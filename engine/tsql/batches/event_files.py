@@ -1,7 +1,8 @@
-"""Rows of sys.fn_xe_file_target_read_file for AlwaysOn_health, derived from the instance's ERRORLOG.
+"""Rows of sys.fn_xe_file_target_read_file for the event session AlwaysOn_health, derived from the ERRORLOG.
 
-It has the changes of replica states, expired leases and reported errors. Like the files of the event session,
-it survives restarts. [DOC: sys.fn_xe_file_target_read_file] [DOC: extended events of groups]
+The events are changes of replica states, expired leases and reported errors. They survive restarts, as the
+files
+of the event session do. [DOC: sys.fn_xe_file_target_read_file] [DOC: extended events of groups]
 """
 
 import json
@@ -21,25 +22,33 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_text
 
 FILE: Final = "AlwaysOn_health_0_131072000000000000.xel"
-"""File name of the event session. Its number is assumed."""
+"""File name of the event session AlwaysOn_health. The number in the name is assumed."""
 SYSTEM_FILE: Final = "system_health_0_131072000000000000.xel"
+"""File name of the event session system_health, whose events are not simulated."""
 
 REPORTED: Final = frozenset(
     {9691, 35204, 9693, 26024, 28047, 26023, 9692, 28034, 28036, 28048, 28080, 28091, 26022, 9642, 35201, 35202, 35206,
      35207, 26069, 26070, *range(41048, 41056), 41142, 41144, 1480, 823, 824, 829, 35264, 35265, 41188, 41189, 35217}
 )  # fmt: skip
-"""Messages that AlwaysOn_health records as error_reported. Known from the definition of the session."""
+"""Numbers of the messages that AlwaysOn_health records as error_reported. Known from the session's
+definition.
+"""
 
 STATE_CHANGED, LEASE_EXPIRED = 19406, 19407
 _CHANGE: Final = re.compile(r"availability group '(?P<group>[^']*)' .*?from '(?P<old>\w+)' to '(?P<new>\w+)'")
+"""Pattern of message 19406, which reports a changed replica state."""
 _LEASE: Final = re.compile(r"availability group '(?P<group>[^']*)'")
+"""Pattern of message 19407, which reports an expired lease."""
 
 Data = tuple[str, Scalar, str]
-"""(name, value, text of a value from a map)."""
+"""Data element of an event: (name, value, text of the value). The text is empty for plain values."""
 
 
 def read_event_files(context: Context, path: Scalar) -> Scalar:
-    """Return the rows, packed (functions.py), of the files that a path matches. Raises 25718 if none matches."""
+    """Return the rows of the event files that *path* matches, as JSON (functions.py).
+
+    Raises 25718 if *path* matches no file.
+    """
     file_name = to_text(path).rpartition("\\")[2].lower() if path is not None else ""
     if "." not in file_name and not file_name.endswith("*"):
         file_name += "*.xel"
@@ -55,7 +64,7 @@ def read_event_files(context: Context, path: Scalar) -> Scalar:
 
 
 def _list_events(context: Context) -> Iterator[tuple[str, str, str]]:
-    """Yield (name, time, XML) of each event since the instance has a replica, oldest first."""
+    """Yield (name, time, XML) of each event, oldest first. Without a replica, there are none."""
     world, server = context.world, context.session.server
     if not replicas.list_replica_states(world, server) and not any(
         line[1] in (STATE_CHANGED, LEASE_EXPIRED) for line in world.errorlog.get(server, ())
@@ -104,7 +113,7 @@ _REPLICA_WORDS: Final = tuple(ReplicaWord)
 
 
 def _build_state_change_data(context: Context, match: re.Match[str]) -> tuple[Data, ...]:
-    """Return the data of a state change. The states are numbered in the order of their names. Assumed."""
+    """Return the data of a state change. The numbers of the states follow the order of ReplicaWord. Assumed."""
     state_numbers = {word.value: number for number, word in enumerate(_REPLICA_WORDS)}
     words = (("previous_state", match["old"]), ("current_state", match["new"]))
     states = tuple((name, state_numbers.get(word, 0), word) for name, word in words)

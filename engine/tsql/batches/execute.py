@@ -1,4 +1,4 @@
-"""Execution of each kind of statement: control statements by the machine, all others by protocol commands."""
+"""Execution of each kind of statement. Functions of the protocol execute statements that change the world."""
 
 from collections.abc import Callable
 from typing import Final
@@ -78,11 +78,11 @@ def execute_statement(machine: Machine, statement: s.Statement) -> None:
 
 
 CURRENT_DATABASE: Final = 2012
-"""First version with ALTER DATABASE CURRENT. Documented [DOC: ALTER DATABASE]."""
+"""First version that supports ALTER DATABASE CURRENT. Documented [DOC: ALTER DATABASE]."""
 
 
 def _name_current_database(machine: Machine, statement: s.Statement) -> s.Statement:
-    """Return the statement with the name of the current database in place of CURRENT (ALTER DATABASE CURRENT)."""
+    """Return the statement. ALTER DATABASE CURRENT gets the name of the current database."""
     if not isinstance(statement, s.OnDatabase) or machine.context.version < CURRENT_DATABASE:
         return statement
     if statement.database != "CURRENT":
@@ -105,14 +105,20 @@ _BEGINS: Final = (
     s.CreateFunction, s.DropObject,
     s.FetchCursor, s.Permission, s.CursorAction, s.InsertExec, s.Transaction,
 )  # fmt: skip
-"""Statements that can open a transaction automatically. Documented [DOC: SET IMPLICIT_TRANSACTIONS]."""
+"""Statements that begin a transaction under SET IMPLICIT_TRANSACTIONS ON.
+
+Documented [DOC: SET IMPLICIT_TRANSACTIONS].
+"""
 
 
 # --- commands of the protocol ----------------------------------------------------------------------------
 
 
 def _make_database_command(function: Callable[..., Outcome], *fields: str) -> Handler[Machine, Outcome]:
-    """Build a command that calls *function*(world, server, database, *fields of the statement*)."""
+    """Build a function that executes a statement about a database.
+
+    It calls *function* with the world, the server, the database and the values of the statement's *fields*.
+    """
 
     def run(machine: Machine, statement: s.OnDatabase) -> Outcome:
         arguments = [getattr(statement, name) for name in fields]
@@ -122,7 +128,7 @@ def _make_database_command(function: Callable[..., Outcome], *fields: str) -> Ha
 
 
 def _set_partner(machine: Machine, statement: gs.PartnerSet) -> Outcome:
-    """Execute SET PARTNER. Raise 1488 for a database in single-user mode."""
+    """Execute ALTER DATABASE … SET PARTNER = address. Raise 1488 for a database in single-user mode."""
     world, server, database = machine.world, machine.session.server, statement.database
     if access.get_access_mode(world, server, database) == "SINGLE_USER":
         raise SqlError(1488, machine.context.get_spelled_name(database))
@@ -130,11 +136,12 @@ def _set_partner(machine: Machine, statement: gs.PartnerSet) -> Outcome:
 
 
 FIXED_IN_SYSTEM_DATABASES: Final = frozenset({"OFFLINE", "READ_ONLY"})
+"""Options of ALTER DATABASE that cannot be changed in a system database."""
 FIXED_IN_TEMPDB: Final = FIXED_IN_SYSTEM_DATABASES | {
     "AUTO_CLOSE", "AUTO_SHRINK", "CHANGE_TRACKING", "DB_CHAINING", "EMERGENCY", "ENCRYPTION", "READ_COMMITTED_SNAPSHOT",
     "RECOVERY", "RESTRICTED_USER", "SINGLE_USER", "TRUSTWORTHY",
 }  # fmt: skip
-"""Options that no system database, or not tempdb, can change [DOC: tempdb database]."""
+"""Options of ALTER DATABASE that cannot be changed in tempdb [DOC: tempdb database]."""
 
 
 def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
@@ -165,7 +172,7 @@ def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
 
 
 def _shut_down(machine: Machine, statement: s.Shutdown) -> Outcome:
-    """Execute SHUTDOWN: report to the client who requested it, then end the connection."""
+    """Execute SHUTDOWN: send messages to the requesting client, then end its connection."""
     login = machine.session.login
     outcome = statements.shut_down_instance(machine.world, machine.session.server, statement.nowait, login)
     machine.report_outcome(outcome)
@@ -224,7 +231,7 @@ COMMANDS: Final[dict[type[s.Statement], Command]] = {
     s.UseDatabase: _execute_use,
     **administer.COMMANDS,
 }
-"""Statements that change the world -> function that executes them."""
+"""Statement that changes the world -> function that executes it."""
 
 
 # --- the language ----------------------------------------------------------------------------------------
@@ -295,7 +302,10 @@ def _create_procedure(machine: Machine, statement: s.CreateProcedure) -> None:
 
 
 def _check_binding(machine: Machine, kind: str, statement: s.CreateView | s.CreateFunction) -> None:
-    """Check the names in a schema-bound module, and that no schema-bound module uses the one that changes."""
+    """Raise an error for an invalid name in a schema-bound module.
+
+    Raise an error if another schema-bound module uses the altered module.
+    """
     if statement.verb != "CREATE":
         schema_binding.check_drop(machine.context, "ALTER", statement.name)
     schema_binding.check_definition(machine.context, kind, statement.name[-1], machine.scope.text)
@@ -304,7 +314,7 @@ def _check_binding(machine: Machine, kind: str, statement: s.CreateView | s.Crea
 def _create_view(machine: Machine, statement: s.CreateView) -> None:
     planner.check_view(statement.query)
     for table in planner.find_references("statement", statement.query).tables:
-        sources.describe_columns(machine, table)  # the tables of a view must exist when it is created
+        sources.describe_columns(machine, table)  # the tables of a view must exist when the view is created
     plan = machine.plan_text("statement", statement.query)
     used_names: set[str] = set()
     for index, name in enumerate(plan.outputs, start=1):
@@ -462,14 +472,15 @@ def _raise_not_simulated(machine: Machine, statement: s.UnsimulatedStatement) ->
 
 
 SESSIONS_MAX: Final = 32767
-"""Maximum number of sessions. Documented [DOC: @@MAX_CONNECTIONS]."""
+"""Maximum number of sessions on a server. Documented [DOC: @@MAX_CONNECTIONS]."""
 
 
 def _execute_kill(machine: Machine, statement: s.Kill) -> None:
-    """Execute KILL: end another window's connection, or an application's.
+    """Execute KILL: end the connection of another window or of an application.
 
-    Raise 6104 for its own session, 6106 for an unknown one, 6107 for a system session. WITH STATUSONLY
-    reports 6120, because no rollback takes time here.
+    Raise 6104 for its own session, 6106 for an unknown session, 6107 for a system session. WITH STATUSONLY
+    reports 6120,
+    because a simulated rollback takes no time.
     """
     number = machine.resolve_value(statement.spid)
     if not isinstance(number, int) and not to_text(number).isdigit():
@@ -541,4 +552,4 @@ LANGUAGE: Final[dict[type[s.Statement], Handler[Machine, None]]] = {
     s.Revert: _execute_revert,
     s.UnsimulatedStatement: _raise_not_simulated,
 }
-"""Statements of the language itself, such as queries and variables -> function that executes them."""
+"""Statement of the language itself, such as a query or DECLARE -> function that executes it."""

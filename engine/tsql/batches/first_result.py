@@ -1,4 +1,4 @@
-"""Columns of the first result of a batch, which drivers request before they run the batch.
+"""Description of the first result set of a batch, which drivers request before they run the batch.
 
 [DOC: sp_describe_first_result_set]
 """
@@ -24,7 +24,7 @@ Record = dict[str, Scalar]
 
 
 class Note(NamedTuple):
-    """Error message about a text that is described."""
+    """Error message that replaces the description of a batch."""
 
     number: int
     severity: int
@@ -35,27 +35,31 @@ class Note(NamedTuple):
 AT_COMPILATION, AT_RUN_TIME = 11501, 11529
 """Numbers of the last error about a text that does not compile, and about one that uses a missing object."""
 _MISSING: Final = frozenset({208, 2812})
+"""Numbers of the errors for a missing table or procedure."""
 _TYPES: Final = {AT_COMPILATION: (2, "SYNTAX"), AT_RUN_TIME: (1, "MISC")}
+"""Number of a description error -> (error_type, error_type_desc)."""
 
 COLUMNS: Final = tuple(
     column.name for column in list_columns_in(SHAPES["sys.dm_exec_describe_first_result_set()"], 2012)
 )
-"""Columns of the function. Documented [DOC: sys.dm_exec_describe_first_result_set]."""
+"""Columns of sys.dm_exec_describe_first_result_set. Documented."""
 OF_TDS: Final = ("tds_type_id", "tds_length", "tds_collation_id", "tds_collation_sort_id")
-"""Columns of the procedure that take the place of the function's error columns."""
+"""Columns that sp_describe_first_result_set returns in place of the function's error columns."""
 _TDS_TYPES: Final = {
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), 38), "bit": 104, "float": 109, "real": 109, "money": 110,
     "smallmoney": 110, "datetime": 111, "smalldatetime": 111, "text": 35, "ntext": 99, "image": 34,
 }  # fmt: skip
-"""Type ids of nullable types. Other types have their system_type_id [MS-TDS 2.2.5.4]."""
+"""Data type -> TDS type ID of its nullable form. Other types have their system_type_id [MS-TDS 2.2.5.4]."""
 _COLLATION_ID, _SORT_ID = 13632521, 52
 """Ids of SQL_Latin1_General_CP1_CI_AS, as in an example in the procedure's documentation."""
 
 
 def describe_first_result(machine: Machine, text: str, parameters: str) -> tuple[list[Record], list[Note]]:
-    """Return the columns of the first result of *text*, or error messages instead.
+    """Return the columns of the first result set of *text*, or error messages.
 
-    The text is run as under SET FMTONLY ON with NULL parameters. It is unknown which columns are never NULL.
+    The text is run as under SET FMTONLY ON, with NULL as the value of each parameter. All columns are
+    described as
+    nullable.
     """
     options = {**dict(machine.session.options), "FMTONLY": "ON"}
     sibling = machine.create_sibling(
@@ -86,7 +90,7 @@ def describe_first_result(machine: Machine, text: str, parameters: str) -> tuple
 
 
 def describe_packed(machine: Machine, text: Scalar, parameters: Scalar, *_: Scalar) -> Scalar:
-    """Return the rows of sys.dm_exec_describe_first_result_set, packed. An error is one row."""
+    """Return the rows of sys.dm_exec_describe_first_result_set as JSON. An error is one row."""
     columns, errors = describe_first_result(machine, to_text(text), to_text(parameters))
     if errors and not errors[-1].number:
         raise UnsimulatedFeatureError(errors[-1].text.removeprefix("Not simulated: "))
@@ -104,8 +108,8 @@ def describe_packed(machine: Machine, text: Scalar, parameters: Scalar, *_: Scal
 
 
 def describe_column(position: int, name: str, type_text: str) -> Record:
-    """Return the row of a column of this type."""
-    type_text = "int" if type_text == "null" else type_text  # a bare NULL has the type int
+    """Return the description of a column with a type."""
+    type_text = "int" if type_text == "null" else type_text  # the literal NULL has the type int
     kind = build_type_record(type_text)
     text = kind["collation_name"] is not None
     length = to_number(kind["max_length"])

@@ -1,8 +1,8 @@
-"""Statement gate: one table that decides whether a statement may run, or which error it gets.
+"""Statement gate: a table that decides whether a statement may run, or which error it raises.
 
 `TABLE` has a row for each state of a database on the connected instance and a column for each kind of
-statement. `python -m tests.statement_gate` generates `docs/statement-gate.md` from it. Handlers of statements
-raise the errors about the contents of a statement, such as a missing file or a wrong option.
+statement. `python -m tests.statement_gate` generates `docs/statement-gate.md` from it. Functions that execute
+statements raise the errors about the contents of a statement, such as a missing file or an invalid option.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ STATES: Final = {
     "emergency": "EMERGENCY",
     "offline": "OFFLINE",
 }
-"""Rows of the table, with their meaning."""
+"""Row of the table -> meaning of the row."""
 
 TABLE: Final = """
            use  write file rename option alone access mode state owner session backup tail restore drop detach snap path
@@ -67,10 +67,11 @@ damaged    open open  open open   open   open  open   ok   ok    open  role    r
 emergency  ok   3908  5004 3908   5004   5004  ok     ok   ok    3908  role    3033   role ok      ok   ok     1822 ok
 offline    open open  open open   open   open  open   ok   ok    open  role    role   role ok      ok   ok     1822 ok
 """
-"""Statement gate: state x kind of statement. `ok`: allowed. `open`: the error of USE.
+"""Statement gate: state x kind of statement. `ok`: allowed. `open`: the error that USE raises.
 
-`role`: session or availability group decide. A number: that error. Documented [DOC: Database Engine events
-and errors]. The order of two possible errors is derived.
+`role`: the session or availability group decides. A number: this error. Documented [DOC: Database Engine
+events
+and errors]. The precedence of two possible errors is derived.
 """
 
 KINDS: Final = {
@@ -93,12 +94,13 @@ KINDS: Final = {
     "snap": "CREATE DATABASE AS SNAPSHOT OF",
     "path": "ALTER DATABASE MODIFY FILE with FILENAME alone",
 }
-"""Columns of the table, with their meaning."""
+"""Column of the table -> meaning of the column."""
 
 IN_USE_ERRORS: Final = {"restore": 3101, "tail": 3101, "drop": 3702, "detach": 3703, "rename": 5030}
-"""Kind of statement -> error while a connection uses the database. The errors of the table take precedence.
+"""Kind of statement -> error while a connection uses the database. Errors of the table take precedence.
 
-A RESTORE by that connection itself gets 3102. A connection may rename the database that it uses.
+A RESTORE raises 3102 if its own connection uses the database. A connection may rename the database that it
+uses.
 """
 
 _TRAILERS: Final = {
@@ -114,11 +116,11 @@ _ARGUMENTS: Final[dict[int, Callable[[str], tuple[object, ...]]]] = {
     3701: lambda name: ("drop", "database", name),
     3703: lambda name: ("database", name),
 }
-"""Error number -> function for its arguments, if the name of the database is not its only argument."""
+"""Error number -> function that builds its arguments from the database name. Other errors have only the name."""
 
 
 _FINAL_ERRORS: Final = frozenset({924, 5030})
-"""Errors that no message follows, except for a backup."""
+"""Errors that no further message follows, except in a backup."""
 
 
 def _list_trailing_messages(number: int, kind: str) -> tuple[int, ...]:
@@ -144,7 +146,7 @@ CELLS: Final = _read_cells()
 
 
 def find_gate_state(context: Context, name: str) -> str:
-    """Return the state of a database as the connection finds it, a key of STATES."""
+    """Return the state (a key of STATES) of a database, as the connection sees it."""
     if name.lower() in SYSTEM_DATABASES:
         return "system"
     if context.find_snapshot(name) is not None:
@@ -179,11 +181,11 @@ _STATES: Final = {
     DbState.EMERGENCY: "emergency",
     DbState.OFFLINE: "offline",
 }
-"""Database state -> row, for copies outside sessions and groups."""
+"""Database state -> row of the table, for copies outside sessions and availability groups."""
 
 
 def check_database_state(context: Context, kind: str, database: str) -> None:
-    """Raise the error with which the table refuses a statement of *kind* on *database*."""
+    """Raise the error of the table for a statement of *kind* on *database*, if any."""
     state = find_gate_state(context, database)
     cell = CELLS[kind, state]
     if cell == "open":
@@ -206,7 +208,7 @@ _STATE: Final = {3701: 1}
 
 
 def check_target_state(context: Context, parts: tuple[str, ...]) -> None:
-    """Raise the error with which the table refuses a change of the table *parts*.
+    """Raise the error of the gate for a change of the table *parts*, if any.
 
     Tables in tempdb and table variables can always be changed.
     """
@@ -221,7 +223,7 @@ def is_database_in_use(context: Context, database: str, ignore_own_session: bool
     name = database.lower()
     windows = [session for _, session in context.list_sessions() if session.spid != context.session.spid]
     if not ignore_own_session:
-        windows.append(context.session)  # its current session, because USE may have left the database
+        windows.append(context.session)  # use the current session, because USE may have left the database
     if any(window.server == context.session.server and window.database.lower() == name for window in windows):
         return True
     application_connections = connections.list_connections(context.world, context.session.server)
@@ -229,7 +231,7 @@ def is_database_in_use(context: Context, database: str, ignore_own_session: bool
 
 
 def check_not_in_use(context: Context, kind: str, database: str) -> None:
-    """Raise the error that *kind* gets while a connection uses the database."""
+    """Raise the error for a statement of *kind* if a connection uses the database."""
     if context.find_copy(database) is None and context.find_snapshot(database) is None:
         return
     database_shown = context.get_spelled_name(database)
@@ -242,7 +244,7 @@ def check_not_in_use(context: Context, kind: str, database: str) -> None:
         )
 
 
-# --- kind of a statement, and its database ---------------------------------------------------------
+# --- kind and databases of a statement ---------------------------------------------------------------
 
 StatementTarget = tuple[str, str]
 """(kind of statement, name of the database)."""
@@ -255,7 +257,7 @@ def _list_write_targets(machine: Machine, statement: object) -> list[StatementTa
 def _list_table_targets(
     machine: Machine, statement: s.CreateTable | s.AlterTable | s.CreateIndex
 ) -> list[StatementTarget]:
-    """Return where a table is created or changed. A name that begins with # is in tempdb."""
+    """Return the database in which a table is created or changed. A name that begins with # is in tempdb."""
     name = statement.name if isinstance(statement.name, tuple) else statement.table
     if name[-1].startswith("#"):
         return []
@@ -286,7 +288,7 @@ _ACCESS: Final = frozenset({"READ_ONLY", "READ_WRITE"})
 
 
 def get_option_kind(option: str, value: str) -> str:
-    """Return the column of the table for ALTER DATABASE … SET *option* *value*."""
+    """Return the table column for ALTER DATABASE … SET *option* *value*."""
     if option in MODES or option in _ALWAYS:
         return "mode" if option in MODES else "state"
     if option in _ACCESS:
@@ -295,7 +297,7 @@ def get_option_kind(option: str, value: str) -> str:
 
 
 def _list_file_targets(machine: Machine, statement: s.AlterFiles) -> list[StatementTarget]:
-    """Return where the change of a file is stored: only a new path is stored in master."""
+    """Return the database that stores the change of a file. Only a new path is stored in master."""
     if statement.action == "MODIFY FILE" and {name for name, _ in statement.options} == {"NAME", "FILENAME"}:
         return [("path", statement.database)]
     return [("rename" if statement.action == "MODIFY NAME" else "file", statement.database)]
@@ -306,7 +308,10 @@ def _list_owner_targets(machine: Machine, statement: s.AlterAuthorization) -> li
 
 
 def _list_restore_targets(machine: Machine, statement: s.Restore) -> list[StatementTarget]:
-    """Return no database for a snapshot, parts of a database or master, to which other rules apply."""
+    """Return the database of a RESTORE.
+
+    Return nothing for a snapshot, a part of a database, or master, because other rules apply to them.
+    """
     database = machine.resolve_text(statement.database)
     if statement.snapshot is not None or "PARTIAL" in dict(statement.options) or database.lower() == "master":
         return []
@@ -353,9 +358,9 @@ RULES: Final[dict[type[s.Statement], Handler[Machine, list[StatementTarget]]]] =
         _list_session_targets,
     ),
 }  # fmt: skip
-"""Function for kind and database of each statement. Other statements affect no database as a whole.
+"""Statement -> function that returns its kinds and databases. Other statements affect no database as a whole.
 
-Changes of objects and rows call `admit` where their table is known (objects.py).
+Changes of objects and rows call `check_target_state` where their table is known (objects.py).
 """
 
 PROCEDURES: Final = {
@@ -365,8 +370,9 @@ PROCEDURES: Final = {
     "sp_changedbowner": ("owner", ""),
     "sp_detach_db": ("detach", "@dbname"),
 }
-"""Procedure that affects a database -> its kind, and the argument that names the database; empty means the current
-database.
+"""Procedure that affects a database -> its kind, and the argument that names the database.
+
+An empty argument name means the current database.
 """
 
 
@@ -393,17 +399,20 @@ NOT_IN_TRANSACTION: Final[dict[type[s.Statement], str]] = {
     gs.AlterGroup: "ALTER AVAILABILITY GROUP",
     gs.DropGroup: "DROP AVAILABILITY GROUP",
 }
-"""Statements that message 226 refuses inside a user transaction. Documented [DOC: each statement's page]."""
+"""Statement that raises 226 inside a user transaction -> its name in the message.
+
+Documented [DOC: each statement's page].
+"""
 
 STATEMENT_VERSIONS: Final[dict[type[s.Statement], tuple[int, str]]] = {
     **dict.fromkeys((gs.CreateGroup, gs.AlterGroup, gs.DropGroup), (2012, "AVAILABILITY")),
     **dict.fromkeys((gs.HadrJoin, gs.HadrOff, gs.HadrSuspend, gs.HadrResume), (2012, "HADR")),
     s.CreateEncryptionKey: (2008, "KEY"),
 }
-"""Statement -> version that introduced it, and the word that message 102 names in older versions."""
+"""Statement -> version that introduced it, and the word that message 102 shows in older versions."""
 
 IN_MASTER: Final = frozenset({gs.CreateGroup, gs.AlterGroup, gs.DropGroup})
-"""Statements that run only in master. Error 35208 otherwise."""
+"""Statements that run only in master. In another database, they raise 35208."""
 
 
 def _check_transaction(statement: s.Statement) -> None:
@@ -422,7 +431,7 @@ def _check_transaction(statement: s.Statement) -> None:
 
 
 def check_statement(machine: Machine, statement: s.Statement) -> None:
-    """Raise the error with which the gate refuses *statement* on this connection now."""
+    """Raise the error with which the gate refuses *statement* on this connection, if any."""
     kind = type(statement)
     if machine.session.transactions:
         _check_transaction(statement)
@@ -437,7 +446,7 @@ def check_statement(machine: Machine, statement: s.Statement) -> None:
 
 
 def check_procedure(context: Context, name: str, arguments: Mapping[str, Scalar]) -> None:
-    """Raise the error with which the gate refuses the system procedure *name*."""
+    """Raise the error with which the gate refuses the system procedure *name*, if any."""
     if name in PROCEDURES:
         kind, argument = PROCEDURES[name]
         database = to_text(arguments.get(argument)) if argument else context.session.database
@@ -455,7 +464,7 @@ def _check_target_state(context: Context, kind: str, database: str) -> None:
 INFORMATION: Final = (
     "sp_describe", "sp_help", "sp_columns", "sp_tables", "sp_spaceused", "sp_who", "sp_lock",
 )  # fmt: skip
-"""Prefixes of procedures that change nothing. Drivers call some of them between a program's statements."""
+"""Name prefixes of procedures that change nothing. Drivers call some of them between a program's statements."""
 
 
 def is_read_only(statement: s.Statement | None) -> bool:

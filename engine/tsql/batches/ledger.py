@@ -1,6 +1,6 @@
-"""Rows that msdb procedures and sp_configure store on an instance, as plain data in the world.
+"""Queries and changes of the rows that msdb procedures and sp_configure store (ledger_tables.py).
 
-The catalog shows them as tables (engine/tsql/catalog). Other code must not change them.
+The catalog shows these rows as tables (engine/tsql/catalog). Other code must not change them.
 """
 
 from typing import Final
@@ -20,12 +20,15 @@ from engine.tsql.batches.ledger_tables import (
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_text
 
-# --- records of SQL Server Agent --------------------------------------------------------------------------
-# Steps of its jobs, start requests, and events seen by its alerts.
+# --- steps and runs of SQL Server Agent jobs
+# -----------------------------------------------------------------
 
 
 def list_steps(world: World, server: str, job: str) -> list[StepRow]:
-    """Return the steps of a job in order. A job that was copied from another server has that server's steps."""
+    """Return the steps of a job in order.
+
+    A job from another server has the steps that are stored on that server.
+    """
     for server_name in (server, *sorted(world.instances)):
         found_rows = [row for row in STEPS.list_rows(world, server_name) if _is_same_text(row["job"], job)]
         if found_rows:
@@ -34,7 +37,7 @@ def list_steps(world: World, server: str, job: str) -> list[StepRow]:
 
 
 def find_step(world: World, server: str, job: str, number: str) -> StepRow | None:
-    """Return step *number* of a job."""
+    """Return step *number* of a job; None if the job has no such step."""
     return next((row for row in list_steps(world, server, job) if to_text(row["step_id"]) == number), None)
 
 
@@ -49,12 +52,12 @@ SOURCE_ALERT, SOURCE_USER = 2, 4
 
 
 def find_activity(world: World, server: str, job: str) -> ActivityRow | None:
-    """Return the latest run of a job: requester, start and end; None before the first run."""
+    """Return the latest run of a job; None before the first run."""
     return ACTIVITY.find_row(world, server, "job", job)
 
 
 def is_running(world: World, server: str, job: str) -> bool:
-    """Return whether a run of the job is in progress. A restart of the instance ends it."""
+    """Return whether a run of the job is in progress. A restart of the instance ends the run."""
     row = find_activity(world, server, job)
     start_tick = -1 if row is None else int(str(row["start_tick"]))
     return row is not None and row["stop_tick"] is None and start_tick >= world.instances[server].started_tick
@@ -68,10 +71,11 @@ def start_job(
     tokens: dict[str, str] | None = None,
     step_name: str = "",
 ) -> None:
-    """Start a job at its start step or at *step_name*. *requester* is `User sa` or `Alert 1 (name)`.
+    """Start a job at its start step, or at the step *step_name*.
 
-    Raises 22022 while the Agent is stopped or the job runs already, 14262 for an unknown step,
-    UnsimulatedFeatureError for a job without steps. [DOC: sp_start_job]
+    *requester* is `User sa` or `Alert 1 (name)`. Raises 22022 if the Agent is stopped or the job is already
+    running,
+    14262 for an unknown step, UnsimulatedFeatureError for a job without steps. [DOC: sp_start_job]
     """
     if not jobs.is_agent_running(world, server):
         raise SqlError(22022, NOT_RUNNING)
@@ -118,7 +122,7 @@ def update_activity(world: World, server: str, job: str, values: ActivityRow) ->
 def stop_job(world: World, server: str, job: str, requester: str) -> None:
     """Cancel the run of a job.
 
-    Raises 22022 while the Agent is stopped or the job does not run. [DOC: sp_stop_job]
+    Raises 22022 if the Agent is stopped or the job is not running. [DOC: sp_stop_job]
     """
     if not jobs.is_agent_running(world, server):
         raise SqlError(22022, NOT_RUNNING)
@@ -128,17 +132,18 @@ def stop_job(world: World, server: str, job: str, requester: str) -> None:
     world.call_after(0.0, "tsql.job_stop", server, job)
 
 
-# --- events that alerts have processed ----------------------------------------------------------------------
+# --- events that the Agent has checked for alerts
+# ------------------------------------------------------------
 
 
 def begin_watching(world: World, server: str) -> None:
-    """Start watching for alerts when a server gets its first alert."""
+    """Store the current position as the start of a server's event checks. Call this for its first alert."""
     if SEEN.is_empty(world, server):
         SEEN.add_row(world, server, get_alert_positions(world, server))
 
 
 def get_alert_positions(world: World, server: str) -> dict[str, Scalar]:
-    """Return the positions in this server's ERRORLOG and mirroring states up to which alerts have been evaluated."""
+    """Return the positions of event checks now: the end of the ERRORLOG and the mirroring states."""
     positions_by_mark: dict[str, Scalar] = {
         f"trace {name}": str(state) for name, state in get_mirroring_states(world, server).items()
     }
@@ -147,7 +152,7 @@ def get_alert_positions(world: World, server: str) -> dict[str, Scalar]:
 
 
 def get_mirroring_states(world: World, server: str) -> dict[str, int]:
-    """Return the mirroring state of each database on the server, from its last state change event."""
+    """Return the current number of the mirroring state of each database on the server."""
     copies = sorted(world.copies.items())
     return {
         database: roles.get_state_id(copy)

@@ -1,4 +1,7 @@
-"""Rows of the tables that msdb procedures and sp_configure store: mypy checks the names of their columns."""
+"""Tables that msdb procedures and sp_configure store in the world.
+
+Each table has a type for its rows, so that mypy checks the columns.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,7 @@ class StepRow(TypedDict, total=False):
 
 
 class ScheduleRow(TypedDict, total=False):
-    """Schedule of jobs."""
+    """Schedule that jobs can use."""
 
     id: Scalar
     name: Scalar
@@ -69,7 +72,7 @@ class ScheduleRow(TypedDict, total=False):
 
 
 class JobScheduleRow(TypedDict, total=False):
-    """Use of a schedule by a job."""
+    """Assignment of a schedule to a job."""
 
     id: Scalar
     job: Scalar
@@ -77,7 +80,7 @@ class JobScheduleRow(TypedDict, total=False):
 
 
 class HistoryRow(TypedDict, total=False):
-    """Outcome of a job or step."""
+    """Result of a job or of one step in the job history."""
 
     id: Scalar
     job: Scalar
@@ -153,7 +156,7 @@ class OperatorRow(TypedDict, total=False):
 
 
 class NotificationRow(TypedDict, total=False):
-    """Notification of an operator by an alert."""
+    """Assignment of an operator to an alert, which notifies the operator."""
 
     id: Scalar
     alert_id: Scalar
@@ -221,7 +224,7 @@ class MailRow(TypedDict, total=False):
 
 
 class AccessRow(TypedDict, total=False):
-    """Database that is not in MULTI_USER."""
+    """Database whose access mode is not MULTI_USER."""
 
     id: Scalar
     name: Scalar
@@ -229,7 +232,7 @@ class AccessRow(TypedDict, total=False):
 
 
 class OptionRow(TypedDict, total=False):
-    """Option that sp_configure has changed."""
+    """Server option that sp_configure has changed."""
 
     id: Scalar
     name: Scalar
@@ -240,7 +243,7 @@ class OptionRow(TypedDict, total=False):
 
 
 class MessageRow(TypedDict, total=False):
-    """Message of sp_addmessage."""
+    """User-defined message (sp_addmessage), or message that sp_altermessage has changed."""
 
     id: Scalar
     message_id: Scalar
@@ -253,26 +256,27 @@ class MessageRow(TypedDict, total=False):
 ServerOptionRow = TypedDict(
     "ServerOptionRow", {"id": Scalar, "server": Scalar, "rpc": Scalar, "rpc out": Scalar}, total=False
 )
-"""Options of a linked server. Their names contain spaces."""
+"""Options of a linked server. The names of some options contain spaces."""
 
 SeenRow = dict[str, Scalar]
-"""Positions up to which alerts have been evaluated, by name of the mark."""
+"""Name of a position -> position up to which events have been checked for alerts."""
 
 RowT = TypeVar("RowT", bound=Mapping[str, object])
 
 
 ROWS_MAX: Final = 5_000
-"""Maximum number of rows of one table. The oldest are dropped. Assumed: more than a DBA reads."""
+"""Maximum number of rows in one table. The oldest rows are removed. Assumed: more than a DBA reads."""
 
 
 class Ledger(Struct, frozen=True):
-    """Rows of one table, and the number that it assigned last."""
+    """Stored content of one table: its rows, and the ID of the latest row."""
 
     rows: tuple[tuple[tuple[str, Scalar], ...], ...] = ()
     last_id: int = 0
 
 
 EMPTY: Final = Ledger()
+"""Content of a table without rows."""
 
 
 class LedgerTable(Struct, Generic[RowT], frozen=True):
@@ -282,13 +286,16 @@ class LedgerTable(Struct, Generic[RowT], frozen=True):
     row_type: type[RowT]
 
     def build_row(self, values: Mapping[str, Scalar]) -> RowT:
-        """Return values whose columns are computed as a row. Raise KeyError for a column that the table lacks."""
+        """Return a row with columns whose names are known only at run time.
+
+        Raise KeyError for a column that the table does not have.
+        """
         for column in values:
             self.row_type.__annotations__[column]
         return cast(RowT, values)
 
     def _make_key(self, server: str) -> tuple[str, str, str]:
-        return server, "msdb", f"~{self.name}"  # no name in a script can equal this one
+        return server, "msdb", f"~{self.name}"  # no name in a script can be equal to this name
 
     def _find_ledger(self, world: World, server: str) -> Ledger:
         ledger: Ledger = world.objects.get(self._make_key(server), EMPTY)
@@ -299,16 +306,16 @@ class LedgerTable(Struct, Generic[RowT], frozen=True):
         return [cast(RowT, dict(row)) for row in self._find_ledger(world, server).rows]
 
     def is_empty(self, world: World, server: str) -> bool:
-        """Return whether the table has no row on this server."""
+        """Return whether the table has no rows on this server."""
         return not self._find_ledger(world, server).rows
 
     def find_row(self, world: World, server: str, column: str, value: Scalar) -> RowT | None:
-        """Return the first row with that value in *column*. Texts are compared without regard to case."""
+        """Return the first row with *value* in *column*. The comparison of texts ignores case."""
         rows = self.list_rows(world, server)
         return next((row for row in rows if _is_same_value(row.get(column), value)), None)
 
     def add_row(self, world: World, server: str, values: RowT) -> int:
-        """Add a row and return its number, which is also in its column `id`."""
+        """Add a row. Return its ID, which the column `id` also contains."""
         ledger = self._find_ledger(world, server)
         number = ledger.last_id + 1
         row = tuple(cast(dict[str, Scalar], {"id": number, **values}).items())
@@ -316,7 +323,7 @@ class LedgerTable(Struct, Generic[RowT], frozen=True):
         return number
 
     def change_rows(self, world: World, server: str, is_changed: Callable[[RowT], bool], values: RowT) -> int:
-        """Set columns of the rows for which *is_changed* is true, and return the number of rows."""
+        """Set *values* in each row for which *is_changed* returns True. Return the number of rows."""
         ledger = self._find_ledger(world, server)
         is_chosen = [is_changed(cast(RowT, dict(row))) for row in ledger.rows]
         changed_rows = tuple(
@@ -327,7 +334,7 @@ class LedgerTable(Struct, Generic[RowT], frozen=True):
         return arithmetic.add_in_order(is_chosen)
 
     def remove_rows(self, world: World, server: str, predicate: Callable[[RowT], bool]) -> int:
-        """Delete the rows for which *predicate* is true, and return the number of rows."""
+        """Delete each row for which *predicate* returns True. Return the number of rows."""
         ledger = self._find_ledger(world, server)
         kept_rows = tuple(row for row in ledger.rows if not predicate(cast(RowT, dict(row))))
         world.objects[self._make_key(server)] = Ledger(kept_rows, ledger.last_id)
@@ -357,6 +364,6 @@ ACCESS_MODES: Final = LedgerTable("user access", AccessRow)
 OPTIONS: Final = LedgerTable("options", OptionRow)
 MESSAGES: Final = LedgerTable("messages", MessageRow)
 CHANGED_MESSAGES: Final = LedgerTable("messagelogging", MessageRow)
-"""Messages of the product that sp_altermessage has changed."""
+"""System messages that sp_altermessage has changed."""
 SERVER_OPTIONS: Final = LedgerTable("serveroptions", ServerOptionRow)
 SEEN: Final = LedgerTable[SeenRow]("seen", dict)

@@ -1,1 +1,1 @@
-"""Clients that send T-SQL to an instance: windows, SQL Server Agent, linked servers."""
+"""Clients that send T-SQL to an instance: query windows, programs, SQL Server Agent and linked servers."""

@@ -1,6 +1,7 @@
-"""SQL Server Agent: alerts respond to messages and mirroring events; jobs run their steps in their own windows.
+"""Simulation of SQL Server Agent. Alerts respond to messages and mirroring events. Jobs run their steps.
 
-An alert or sp_start_job starts a job. Schedules are stored but not executed.
+An alert or sp_start_job starts a job. Each job step runs in its own window. Schedules are stored but not
+executed.
 """
 
 import re
@@ -35,14 +36,14 @@ SUCCEEDED, FAILED, RETRIED, CANCELED = 1, 0, 2, 3
 """run_status of sysjobhistory. Documented [DOC: sysjobhistory]."""
 
 SHUTDOWN: Final = "Shutdown Sequence 0"
-"""Requester that the history names if the Agent stops. Known from public scripts that search for it."""
+"""Requester in the job history when the Agent stops a job. Known from public scripts that search for it."""
 
 
 # --- jobs ------------------------------------------------------------------------------------------------
 
 
 def run_step(world: World, server: str, job: str, number: str, tokens: tuple[tuple[str, str], ...]) -> None:
-    """Start step *number* of a job, with the values of the Agent's tokens (timer handler)."""
+    """Start step *number* of a job with the values of the Agent's tokens (timer handler)."""
     step = ledger.find_step(world, server, job, number)
     if step is None or not ledger.is_running(world, server, job):
         return
@@ -59,7 +60,7 @@ def run_step(world: World, server: str, job: str, number: str, tokens: tuple[tup
 
 
 def _replace_tokens(command: str, tokens: dict[str, str], job: str) -> str:
-    """Replace tokens of the Agent, such as `$(ESCAPE_SQUOTE(WMI(DatabaseName)))` or `$(A-MSG)`.
+    """Replace the Agent's tokens in a command, such as `$(ESCAPE_SQUOTE(WMI(DatabaseName)))` or `$(A-MSG)`.
 
     [DOC: job step tokens].
     """
@@ -80,9 +81,9 @@ _TOKEN: Final = re.compile(
 
 
 def on_step_skipped(world: World, server: str, job: str, number: str) -> None:
-    """Continue after a step without effect (timer handler).
+    """Continue the job after a step of a subsystem that is not simulated (timer handler).
 
-    Such a step takes some time. Otherwise a cycle of steps would stop the clock.
+    Such a step takes one second. Otherwise a cycle of these steps would stop the clock.
     """
     step = ledger.find_step(world, server, job, number)
     if step is not None and ledger.is_running(world, server, job):
@@ -92,14 +93,14 @@ def on_step_skipped(world: World, server: str, job: str, number: str) -> None:
 def on_step_done(
     world: World, name: str, error: str, started_tick: int, message_text: str = "", number_of: int = 0
 ) -> None:
-    """Act when the batch of a job step has ended (timer handler).
+    """Record the result of a job step whose batch has ended, and continue the job (timer handler).
 
-    *error*: its first error, or empty. *message_text*: messages for the history. *number_of*: number of the
-    last error.
+    *error*: text of the batch's first error, or empty. *message_text*: messages for the history. *number_of*:
+    number of the batch's last error.
     """
     server, _, marker_rest = name.partition(AGENT_MARK)
     number, _, job = marker_rest.partition(":")
-    if name not in world.batches:  # another job may have started this one again in the meantime
+    if name not in world.batches:  # another job may already have restarted this step
         world.sessions.pop(name, None)
     step = ledger.find_step(world, server, job, number)
     activity = ledger.find_activity(world, server, job)
@@ -108,7 +109,7 @@ def on_step_done(
     user = f"Executed as user: {world.instances[server].service_account}. "
     if world.instances[server].service is not Service.RUNNING:
         if world.instances[server].service is not Service.STOPPING or world.instances[server].clustered:
-            return  # nothing records the end [DOC: auto-restart of SQL Server Agent]
+            return  # the stopped Agent records no end [DOC: auto-restart of SQL Server Agent]
         activity, message_text = {**activity, "stopped_by": SHUTDOWN}, ""
         ledger.update_activity(world, server, job, {"stopped_by": SHUTDOWN})
     if activity["stopped_by"] is not None:
@@ -132,7 +133,10 @@ def on_step_done(
 
 
 def stop_job(world: World, server: str, job: str) -> None:
-    """Cancel the running step for sp_stop_job, or end the job between two steps (timer handler)."""
+    """Cancel the running step of a job, or end the job if it is between two steps (timer handler).
+
+    sp_stop_job and the end of the Agent set this timer.
+    """
     for name in list(world.batches):
         if name.startswith(f"{server}{AGENT_MARK}") and name.endswith(f":{job}"):
             client.cancel_batches(world, name)
@@ -145,7 +149,7 @@ def stop_job(world: World, server: str, job: str) -> None:
 
 
 def _stop_running_jobs(world: World, server: str) -> None:
-    """Cancel the jobs that still run although the Agent was stopped."""
+    """Cancel the jobs that are still running although the Agent has stopped."""
     for row in ledger_tables.ACTIVITY.list_rows(world, server):
         job = to_text(row["job"])
         if row["stopped_by"] is None and ledger.is_running(world, server, job):
@@ -154,7 +158,7 @@ def _stop_running_jobs(world: World, server: str) -> None:
 
 
 def _run_next_step(world: World, server: str, job: str, step: StepRow, status: int) -> None:
-    """Run the next step or end the job, as the actions of *step* say."""
+    """Run the step that follows *step*, or end the job. The step's action for *status* decides."""
     action = int(str(step.get("on_success_action" if status else "on_fail_action") or (1 if status else 2)))
     steps = ledger.list_steps(world, server, job)
     next_step = None
@@ -203,7 +207,10 @@ def _record_history(
     error: int = 0,
     retries: int = 0,
 ) -> int:
-    """Write a row of sysjobhistory for work from *started_tick* until now. Return its number."""
+    """Write a row of sysjobhistory for work from *started_tick* until now. Return the row's number.
+
+    *step* is the step that ran. None means that the row is the outcome of the whole job.
+    """
     date, time = format_agent_time(world, server, started_tick)
     seconds = (world.tick - started_tick) // TICKS_PER_S
     return ledger_tables.HISTORY.add_row(
@@ -226,7 +233,7 @@ def _record_history(
 
 
 def format_agent_time(world: World, server: str, tick: int | None = None) -> tuple[int, int]:
-    """Return *tick* (default: now) as date and time in the Agent's form: 20051022, 120000."""
+    """Return the server's date and time at *tick* (default: now) as the Agent's numbers: 20051022, 120000."""
     moment = _build_context(world, server).get_time(tick)
     return int(datetime_formats.format_datetime(moment, "%Y%m%d")), int(
         datetime_formats.format_datetime(moment, "%H%M%S")
@@ -241,7 +248,7 @@ def _build_context(world: World, server: str) -> Context:
 
 
 def run_alerts(world: World) -> None:
-    """Let alerts respond to the events since the last call, and stop the jobs of a stopped Agent.
+    """Run the alerts for events since the last call, and stop the jobs of a stopped Agent.
 
     This runs after each reaction of the protocol.
     """
@@ -256,7 +263,7 @@ def run_alerts(world: World) -> None:
 
 
 def _process_new_events(world: World, server: str) -> None:
-    """Record new lines of the ERRORLOG and new mirroring states of this server, each only once."""
+    """Run the alerts for new lines of the ERRORLOG and new mirroring states of this server, once for each."""
     seen_row = ledger_tables.SEEN.find_row(world, server, "id", 1)
     if seen_row is None:
         ledger.begin_watching(world, server)
@@ -291,7 +298,10 @@ def _process_new_events(world: World, server: str) -> None:
 
 
 ANSWERS_MAX: Final = 50
-"""Maximum number of alerts at one time on a server. The product also falls behind and drops some. Assumed."""
+"""Maximum number of alerts that respond on a server at one time. Assumed. The product also falls behind and
+skips
+messages.
+"""
 
 
 def _list_enabled_alerts(world: World, server: str) -> list[AlertRow]:
@@ -301,7 +311,7 @@ def _list_enabled_alerts(world: World, server: str) -> list[AlertRow]:
 
 
 def _run_message_alerts(world: World, server: str, number: int, severity: int, text: str) -> int:
-    """Run the alerts that match a message. Return their number."""
+    """Fire the alerts that match a message. Return the number of alerts."""
     answers = 0
     for alert in _list_enabled_alerts(world, server):
         message_number = int(str(alert.get("message_id") or 0))
@@ -335,17 +345,20 @@ def _run_state_alerts(world: World, server: str, database: str, state: int) -> N
 
 
 WQL_MAX: Final = 512
-"""Maximum length of an alert's query. Documented: @wmi_query is nvarchar(512)."""
+"""Maximum number of characters in an alert's WMI query. Documented: @wmi_query is nvarchar(512)."""
 
 _WQL: Final = re.compile(
     r"^\s*SELECT\s+.*?\s+FROM\s+DATABASE_MIRRORING_STATE_CHANGE\b(?:\s+WHERE\s+(?P<where>.*))?$",
     re.IGNORECASE | re.DOTALL,
 )
-"""Pattern of a query for the only WMI event that is simulated."""
+"""Pattern of a WMI query for DATABASE_MIRRORING_STATE_CHANGE, the only simulated WMI event."""
 
 
 def _matches_wmi_query(world: World, server: str, query: str, properties: dict[str, str]) -> bool:
-    """Return whether the query of a WMI alert matches an event. Its condition is evaluated as T-SQL."""
+    """Return whether the query of a WMI alert selects the event with *properties*.
+
+    The WHERE condition is evaluated as T-SQL.
+    """
     match = _WQL.match(query) if len(query) <= WQL_MAX else None
     if match is None:
         return False
@@ -373,7 +386,10 @@ def _read_no_variable(machine: Machine, name: str) -> Scalar:
 
 
 def _fire_alert(world: World, server: str, alert: AlertRow, tokens: dict[str, str]) -> None:
-    """Count an occurrence of the alert and start its job. Do nothing within its delay between responses."""
+    """Count an occurrence of the alert and start its job.
+
+    Do nothing if the delay between responses has not passed since the last response.
+    """
     delay = int(str(alert.get("delay_between_responses") or 0)) * TICKS_PER_S
     last_answered_tick = alert.get("answered_tick")
     if delay and last_answered_tick is not None and world.tick - int(str(last_answered_tick)) < delay:
@@ -400,7 +416,7 @@ def _fire_alert(world: World, server: str, alert: AlertRow, tokens: dict[str, st
             invoker = f"Alert {to_text(alert['id'])} ({to_text(alert['name'])})"
             ledger.start_job(world, server, job, invoker, tokens)
         except SqlError:
-            return  # a job that is running is not started again
+            return  # a running job is not started again
         except UnsimulatedFeatureError as problem:
             _record_history(world, server, job, None, FAILED, str(problem), world.tick)
 
@@ -411,4 +427,4 @@ HANDLERS: Final[Handlers] = {
     "tsql.step_done": on_step_done,
     "tsql.step_skipped": on_step_skipped,
 }
-"""Timers of this module."""
+"""Timer names of SQL Server Agent -> handler."""

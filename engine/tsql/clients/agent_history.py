@@ -1,4 +1,4 @@
-"""Messages of a job step in the job history."""
+"""Text of a job step's messages in the job history."""
 
 import re
 from collections.abc import Iterable
@@ -23,15 +23,20 @@ _STATES: Final = {
     2714: "42S01",
     1205: "40001",
 }
-"""SQLSTATE of errors in ODBC's mapping. All other errors have 42000."""
+"""Error number -> SQLSTATE, as ODBC maps them. All other errors have 42000."""
 _UNSHOWN: Final = frozenset({5701, 5703, 3621})
+"""Numbers of messages that the job history omits."""
 _COUNTED: Final = re.compile(
     r"^\(\d+ rows? affected\)$|^\(\d+ row\(s\) affected\)$|^Commands completed successfully\.$"
 )
+"""Pattern of row counts and completion messages, which the job history omits."""
 
 
 def join_messages(messages: Iterable[Message]) -> str:
-    """Join messages as in public job histories: `boo [SQLSTATE 42000] (Error 50000)`. [DOC: sysjobhistory]."""
+    """Join the messages of a job step as public job histories show them.
+
+    Example: `boo [SQLSTATE 42000] (Error 50000)`. [DOC: sysjobhistory].
+    """
     parts = []
     for message in messages:
         if message.number in _UNSHOWN or _COUNTED.match(message.text) or not message.text.strip():

@@ -1,4 +1,4 @@
-"""Client side of query windows: their connections, and the messages of sqlcmd or SSMS that need no server."""
+"""Client side of query windows: connections, execution of submissions, and client messages of sqlcmd or SSMS."""
 
 from typing import Final
 
@@ -33,7 +33,7 @@ from engine.tsql.language import script
 from engine.tsql.scalars.types import clean_text
 
 QUEUE_MAX: Final = 16
-"""Maximum number of submissions that wait in a window. Assumed."""
+"""Maximum number of submissions that wait in one window. Assumed."""
 
 TEXT_MAX: Final = 1_000_000
 """Maximum number of characters in one submission: about 25,000 lines, compiled in many steps (work.py). Assumed."""
@@ -45,7 +45,9 @@ TEXTS_MAX: Final = 2_500_000
 def submit_text(world: World, window: str, text: str) -> None:
     """Send *text* from a window.
 
-    It runs immediately, or after the text that is still running there. The event `sql_done` reports its end.
+    The text runs immediately, or after the submission that is running in the window. The event `sql_done`
+    reports
+    the end.
     """
     name = _normalize_window_name(world, window)
     text = clean_text(text)
@@ -77,7 +79,10 @@ def submit_text(world: World, window: str, text: str) -> None:
 
 
 def _normalize_window_name(world: World, window: str) -> str:
-    """Return the window's name with the server in the world's spelling. KeyError for an unknown server."""
+    """Return the window's name with the server in the world's spelling.
+
+    Raises KeyError for an unknown server.
+    """
     server, mark, number = window.partition("#")
     exact = next((name for name in world.instances if name.lower() == server.lower()), None)
     if exact is None:
@@ -99,13 +104,13 @@ def _start_submission(world: World, name: str, text: str) -> None:
     session: Window = world.sessions[name]
     full_text = (
         (script.ScriptBatch(text),) if session.remote else None
-    )  # the client program has resolved GO and $(name)
+    )  # a client program has already processed GO and $(name)
     world.batches[name] = Submission(id=number, text=text, steps=full_text, started_tick=world.tick)
     _run_submission(world, name)
 
 
 def cancel_batches(world: World, window: str) -> None:
-    """Stop the running batch of a window (Alt+Break) and discard the queued ones."""
+    """Cancel the running batch of a window (Alt+Break) and discard the queued submissions."""
     name = _normalize_window_name(world, window)
     run: Submission | None = world.batches.get(name)
     if run is None:
@@ -126,7 +131,7 @@ def continue_batch(world: World, name: str, wait_id: int) -> None:
         return
     session = world.sessions[name].session
     if session is not None and world.instances[session.server].hung:
-        return  # check_connections continues it when the server responds again
+        return  # check_connections continues the batch when the server responds again
     if (
         run.waiting == "commit"
         and session is not None
@@ -142,21 +147,21 @@ def continue_batch(world: World, name: str, wait_id: int) -> None:
 
 
 def kill_connection(world: World, name: str, server: str, spid: int) -> None:
-    """End the connection of a window and its running batch for KILL (timer handler)."""
+    """End the connection that KILL has selected, and its running batch (timer handler)."""
     session = world.sessions[name].session if name in world.sessions else None
     if session is not None and (session.server, session.spid) == (server, spid):
         _break_connection(world, name, 596)
 
 
 HANDLERS: Final[Handlers] = {"tsql.continue": continue_batch, "tsql.kill": kill_connection}
-"""Handlers of this package's timers."""
+"""Timer names of query windows -> handler."""
 
 
 # --- running ---------------------------------------------------------------------------------------------
 
 
 def _run_submission(world: World, name: str) -> None:
-    """Run the submission of a window until it ends, waits, or has used up its allowance of work."""
+    """Run the submission of a window until it ends, waits, or has used up its work allowance."""
     run: Submission = world.batches[name]
     is_new_batch = not run.waiting and AGENT_MARK not in name
     remote = is_new_batch and world.sessions[name].remote
@@ -172,7 +177,7 @@ def _run_submission(world: World, name: str) -> None:
     try:
         _run_steps(world, name, run, meter)
     finally:
-        if not remote:  # a local query needs no turn unless it must reserve one
+        if not remote:  # the new submission of a program does not count (compute_allowance)
             work.record_work(world, meter.spent, booked)
     remaining_run: Submission | None = world.batches.get(name)
     if remaining_run is not None and remaining_run.id == run.id:
@@ -182,15 +187,16 @@ def _run_submission(world: World, name: str) -> None:
 
 
 LONG_S: Final = 30
+"""Simulated seconds after which a batch can be reported as a possible endless loop. Assumed."""
 LONG_WORK: Final = 1_000_000
-"""Work (work.py) after which a batch is reported as a possible endless loop.
+"""Work units (work.py) after which a batch can be reported as a possible endless loop.
 
 Assumed: scripts of people take about a second.
 """
 
 
 def _warn_if_long_running(world: World, name: str, run: Submission) -> Submission:
-    """Return the submission, with one message if it has been running for long."""
+    """Return the submission, with a warning if it has been running for long. Warn only once."""
     if run.told or run.spent < LONG_WORK or world.tick - run.started_tick < LONG_S * TICKS_PER_S:
         return run
     text = build_message("the batch in {window} has been executing for {t_s} s", window=name, t_s=LONG_S)
@@ -206,7 +212,7 @@ _LONG_BATCH_TEXT: Final = (
 
 
 def _book_turn(world: World, name: str, run: Submission) -> None:
-    """Schedule the next turn of a submission after all earlier bookings."""
+    """Schedule the next turn of a submission after all turns that are already booked."""
     delay_ticks, number = work.book_turn(world), world.next_id()
     waiting = run.waiting or "busy"
     world.batches[name] = replace(run, waiting=waiting, booked=True, due_tick=delay_ticks, wait_id=number)
@@ -214,7 +220,7 @@ def _book_turn(world: World, name: str, run: Submission) -> None:
 
 
 def _run_steps(world: World, name: str, run: Submission, meter: Meter) -> None:
-    """Run steps one after the other, as long as *meter* allows."""
+    """Run the steps of a submission one after the other, as long as *meter* allows."""
     while True:
         if meter.exhausted:
             world.batches[name] = replace(run, waiting=run.waiting or "busy")
@@ -239,11 +245,11 @@ def _run_steps(world: World, name: str, run: Submission, meter: Meter) -> None:
 
 
 STEP_WORK: Final = 20
-"""Work (work.py) of a line that the client processes. Measured."""
+"""Work units (work.py) of a client command such as `:CONNECT`. Measured: about 20 microseconds."""
 
 
 def _split_batches(world: World, name: str, run: Submission, meter: Meter) -> Submission:
-    """Divide the submission at its GO lines, as far as *meter* allows."""
+    """Divide the submission into steps at its GO lines, as far as *meter* allows."""
     session: Window = world.sessions[name]
     splitting = script.split_in_steps(run.text, dict(session.variables))
     remaining_work = meter.allowance - meter.spent
@@ -258,7 +264,7 @@ def _split_batches(world: World, name: str, run: Submission, meter: Meter) -> Su
 
 
 def _apply_error_exit(run: Submission, server: str, meter: Meter) -> Submission:
-    """Return the submission at its end if an error has occurred since `:ON ERROR EXIT`."""
+    """Return the submission, moved to its end if an error has occurred since `:ON ERROR EXIT`."""
     if run.errors_from is None:
         return run
     messages = run.messages[run.errors_from :]
@@ -270,11 +276,13 @@ def _apply_error_exit(run: Submission, server: str, meter: Meter) -> Submission:
 
 
 _EXITING: Final = "** An error was encountered during execution of batch. Exiting."
+"""Message of sqlcmd after an error with `:ON ERROR EXIT`."""
 
 
 def _run_client_step(
     world: World, name: str, run: Submission, step: script.Connect | script.ClientNote | script.OnError
 ) -> Submission:
+    """Execute a client command of the script. Return the submission at its next step."""
     run = replace(run, step=run.step + 1)
     if isinstance(step, script.OnError):
         return replace(run, errors_from=len(run.messages) if step.leave else None)
@@ -300,7 +308,10 @@ def _run_client_step(
 
 
 def _run_slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[Submission, bool]:
-    """Run a part of the submission. Return True if it can continue with its next step immediately."""
+    """Run the submission until it waits or its current batch ends.
+
+    Return True if the submission can continue with its next step immediately.
+    """
     window: Window = world.sessions[name]
     server, refusal = resolve_server(world, name)
     if refusal is not None:
@@ -331,7 +342,7 @@ def _run_slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[
     if session is not window.session:
         world.sessions[name] = replace(
             window, session=session
-        )  # stored now, so that the session is in the views
+        )  # store the session now, so that the views show it
         if not window.server:
             clients.count_listener_login(
                 world, window.target.source or "", window.target.database, window.target.read_intent
@@ -368,7 +379,10 @@ def _run_slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[
 
 
 def _begin_next_batch(run: Submission, server: str) -> Submission:
-    """Return the submission at its next batch, or again at the same one for `GO n`, which reports the repetitions."""
+    """Return the submission at its next batch, or at the same batch again for `GO n`.
+
+    After the last repetition, a message reports their number.
+    """
     step = (run.steps or ())[run.step]
     assert isinstance(step, script.ScriptBatch)
     repeats = run.repeats + 1
@@ -381,12 +395,13 @@ def _begin_next_batch(run: Submission, server: str) -> Submission:
 
 
 _LOOP: Final = "Beginning execution loop"
+"""Message of Management Studio before the repetitions of `GO n`."""
 _TIMES: Final = "Batch execution completed {0} times."
-"""Messages of Management Studio before and after the repetitions of `GO n`."""
+"""Message of Management Studio after the repetitions of `GO n`."""
 
 
 def _handle_hung_server(world: World, name: str, run: Submission, connected: bool) -> None:
-    """Handle a hung server: an open connection waits, a new one fails after its timeout."""
+    """Let a submission wait for a hung server. A new connection fails after the login timeout."""
     number = world.next_id()
     reason = "server" if connected else "login"
     due_tick = world.tick + round(CLIENT_LOGIN_TIMEOUT_S * TICKS_PER_S)
@@ -424,7 +439,7 @@ def _finish_submission(world: World, name: str, run: Submission) -> None:
 
 
 def _store_last_batch(world: World, name: str, run: Submission) -> None:
-    """Record the last batch of the connection, which views show while the session sleeps."""
+    """Store the last batch in the connection. Views show this batch while the session sleeps."""
     session: Window = world.sessions[name]
     if session.session is not None:
         sql_session = replace(
@@ -485,13 +500,16 @@ def _emit_done(world: World, name: str, run: Submission) -> None:
 
 
 def record_transactions(world: World) -> None:
-    """Record the open transactions of all windows, for which the log of each database must wait."""
+    """Record the open transactions of all windows, which prevent log truncation."""
     sessions = [window.session for window in world.sessions.values() if window.session is not None]
     transactions.record_log_holders(world, sessions, world.instances)
 
 
 def check_connections(world: World) -> None:
-    """End requests whose server or database is lost, and continue waiting ones. This runs after each reaction."""
+    """End requests whose server or database is lost, and continue requests that can run again.
+
+    This runs after each reaction of the protocol.
+    """
     record_transactions(world)
     sound: set[tuple[object, ...]] = set()
     """Connection states that were checked already. Most of hundreds of connections have equal states."""
@@ -527,10 +545,12 @@ def check_connections(world: World) -> None:
         else:
             sound.add(current_state)
             continue
-        sound.clear()  # actions that the loss started may have affected other servers
+        sound.clear()  # effects of the lost connection may have reached other servers
     run: Submission
     for name, run in list(world.batches.items()):
-        if world.batches.get(name) is not run:  # an earlier job step may have ended or restarted it
+        if (
+            world.batches.get(name) is not run
+        ):  # a job step in this loop may have ended or restarted the submission
             continue
         instance = world.instances[resolve_server(world, name)[0]]
         if run.waiting in ("server", "login"):
@@ -544,8 +564,8 @@ def check_connections(world: World) -> None:
 def _break_connection(world: World, name: str, number: int, *arguments: str) -> None:
     """Break the connection of a window and roll back its uncommitted work.
 
-    A running batch ends with the transport error. Without a running batch, the next one gets the error if a
-    transaction was open. Any other connection is reopened silently, as drivers do.
+    A running batch ends with the transport error. Without a running batch, the next batch gets the error if a
+    transaction was open. Any other connection of a window is reopened silently, as drivers do.
     """
     session: Window = world.sessions[name]
     run: Submission | None = world.batches.get(name)
@@ -565,6 +585,7 @@ def _break_connection(world: World, name: str, number: int, *arguments: str) -> 
 
 
 CLOSED_BY_PROGRAM: Final = "closed by the program"
+"""Reason of a close that the program requested."""
 
 
 def close_connection(world: World, name: str, reason: str) -> None:
@@ -590,7 +611,7 @@ def _abandon_pending_statement(world: World, name: str, run: Submission) -> None
 def _append_client_message(
     world: World, name: str, run: Submission, number: int | None = None, *arguments: object
 ) -> Submission:
-    """Append a message of the client to the submission. *number* None: append nothing."""
+    """Append a message of the client to the submission. If *number* is None, append nothing."""
     if number is None:
         return run
     server = get_server_name(name)

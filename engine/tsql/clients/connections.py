@@ -1,4 +1,4 @@
-"""Connections of windows and programs: their targets, logins, and open sessions."""
+"""Connections of windows and programs: targets, logins, open sessions, and counters of their results."""
 
 from typing import Final
 
@@ -10,11 +10,11 @@ from engine.protocol import clients, statements
 from engine.tsql.batches.data import AGENT_MARK, ConnectionTarget, SqlSession, Submission, Window
 
 FIRST_SPID: Final = 51
-"""First session ID of users. Known."""
+"""First session ID of user connections. Known."""
 
 
 def as_json(message: Message) -> dict[str, object]:
-    """Return the message as an event sql_done contains it."""
+    """Return the message in the form that the event `sql_done` contains."""
     fields: dict[str, object] = {name: getattr(message, name) for name in _MESSAGE_FIELDS}
     if message.above:
         fields["above"] = message.above
@@ -36,7 +36,10 @@ def is_reachable(world: World, server: str) -> bool:
 
 
 def get_refusal_number(world: World, server: str) -> int:
-    """Return 53 if nothing responds at the address, 2 if the computer runs but the instance does not."""
+    """Return the error number for an unreachable instance.
+
+    The number is 2 if the computer responds without the instance, and 53 if nothing responds at the address.
+    """
     instance = world.instances[server]
     return (
         2 if world.computers[instance.computer].powered and world.computers[instance.computer].nic_up else 53
@@ -44,10 +47,10 @@ def get_refusal_number(world: World, server: str) -> int:
 
 
 def list_refusal_errors(problem: SqlError, database: str, login: str) -> tuple[SqlError, ...]:
-    """Return the messages for a login whose database the server does not open.
+    """Return the errors of a login to a database that the server does not open.
 
     Public threads show 4060 and 18456. For databases in a restore (927) and of availability groups (983),
-    they show the reason first. For a mirror (954) and others this order is derived.
+    these threads show the reason first. For a mirror (954) and others, this order is derived.
     """
     reasons = (problem,) if problem.number != 911 else ()
     return (*reasons, SqlError(4060, database), SqlError(18456, login))
@@ -64,13 +67,16 @@ def find_free_spid(world: World, server: str) -> int:
 
 
 def is_alive(world: World, session: SqlSession) -> bool:
-    """Return whether the connection is open at both ends."""
+    """Return whether the server is reachable and the instance has not restarted since the connection began."""
     instance = world.instances[session.server]
     return is_reachable(world, session.server) and instance.started_tick == session.started_tick
 
 
 def find_closed(world: World, session: SqlSession) -> str | None:
-    """Return a database that is closed: the current one, or one in which the transaction has written; else None."""
+    """Return a database of the connection that cannot be used; None if all can be used.
+
+    The databases are the current one and those in which the transaction has written.
+    """
     used = {session.database, *(database for (_, database), _, _ in session.logs)}
     for database in sorted(used):
         try:
@@ -80,13 +86,13 @@ def find_closed(world: World, session: SqlSession) -> str | None:
     return None
 
 
-# --- results of programs' connections, counted for the goals and the score of a scenario -------------------
+# --- counters of programs' connections, for the goals and the score of a scenario ---------------------------
 
 
 def find_program_name(world: World, program_name: str) -> str:
-    """Return the scenario's program with the login name *program_name*, without regard to case.
+    """Return the scenario's name for the program with *program_name*, without regard to case.
 
-    Return "" if the scenario does not name it.
+    Return "" if the scenario does not name the program.
     """
     return next((name for name in world.programs if name.lower() == program_name.lower()), "")
 
@@ -94,7 +100,7 @@ def find_program_name(world: World, program_name: str) -> str:
 def add_to_counters(
     world: World, program: str, *, logins: int = 0, refused: int = 0, lost: int = 0, errors: int = 0
 ) -> None:
-    """Add to the counters of a Program, if the scenario names the program."""
+    """Increase the counters of a program that the scenario names. Ignore other programs."""
     name = find_program_name(world, program)
     if name:
         known_program = world.programs[name]
@@ -108,7 +114,7 @@ def add_to_counters(
 
 
 def count_answered_batch(world: World, program: str, server: str, failed: bool) -> None:
-    """Count a batch that has ended at *server*."""
+    """Count a batch of a program that has ended at *server*, as an answer or as an error."""
     name = find_program_name(world, program)
     if not name or failed:
         add_to_counters(world, program, errors=1)
@@ -131,10 +137,11 @@ def get_server_name(window: str) -> str:
 
 
 def resolve_server(world: World, name: str) -> tuple[str, SqlError | None]:
-    """Return the server to which a window connects, and the error if that fails.
+    """Return the server to which a window connects, and the error if the connection fails.
 
-    A listener leads to the primary replica. Routing can lead from there, or from a secondary, to another
-    server.
+    A listener resolves to the primary replica. Read-only routing can redirect the connection from the primary
+    or
+    a secondary to another server.
     """
     session: Window = world.sessions[name]
     source = session.server or session.target.source or get_server_name(name)
@@ -150,7 +157,10 @@ def resolve_server(world: World, name: str) -> tuple[str, SqlError | None]:
 def report_refused_login(
     world: World, name: str, run: Submission, server: str, problem: SqlError
 ) -> Submission:
-    """Report a refused login: the reason, and that the database could not be opened."""
+    """Return the submission with the errors of a refused login.
+
+    The errors are the reason, and that the database could not be opened.
+    """
     errors: tuple[SqlError, ...] = (problem,)
     if problem.number != 53:
         errors = list_refusal_errors(
@@ -174,7 +184,7 @@ def _find_login(world: World, name: str, server: str) -> str:
 
 
 def open_session(world: World, name: str, window: Window, server: str) -> SqlSession | None:
-    """Return the window's connection, opened if necessary; None if the server is unreachable.
+    """Return the window's connection. Open one if none is open. Return None if the server is unreachable.
 
     Raises SqlError if the server refuses the database.
     """

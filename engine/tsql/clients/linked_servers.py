@@ -1,6 +1,8 @@
 """Work on a linked server: EXEC … AT, procedures with four-part names, OPENQUERY. It runs immediately.
 
-A statement that would wait there (a failover, a restore) continues without its caller, with a message.
+A remote statement that must wait (a failover, a restore) continues in the background. The caller gets a
+message
+and does not wait.
 """
 
 from __future__ import annotations
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
 
 
 def require_linked_server(machine: Machine, name: str) -> str:
-    """Return the linked server in the world's spelling. Raise 7202 if it is not linked, 7303 if it is unreachable."""
+    """Return the linked server in the world's spelling.
+
+    Raise 7202 if the server is not linked, 7303 if it is unreachable.
+    """
     instance = machine.world.instances[machine.session.server]
     names = (instance.name, *instance.linked_servers)
     linked = next((known_name for known_name in names if known_name.lower() == name.lower()), None)
@@ -51,9 +56,9 @@ def _open_session(machine: Machine, server: str) -> SqlSession:
 
 
 def execute_remotely(machine: Machine, name: str, text: str) -> None:
-    """Run *text* on a linked server and show its messages and result sets as the caller's.
+    """Run *text* on a linked server. Return its messages and result sets to the caller's client.
 
-    Raise 7411 without RPC OUT.
+    Raise 7411 if RPC OUT is off.
     """
     server = require_linked_server(machine, name)
     if server != machine.session.server and not _is_rpc_out_enabled(machine, name):
@@ -85,7 +90,10 @@ def execute_remotely(machine: Machine, name: str, text: str) -> None:
 
 
 def _run_remote_batch(remote: Machine, name: str) -> bool:
-    """Run the remote batch. Return True when it has ended. Raise 7303 if the connection breaks, as after SHUTDOWN."""
+    """Run the remote batch. Return True if it has ended, False if it waits.
+
+    Raise 7303 if the connection breaks, for example by SHUTDOWN.
+    """
     try:
         return remote.run_until_wait()
     except ConnectionLostError:

@@ -1,4 +1,4 @@
-"""Programs that log in over the network. Their connections are windows of their own and never reconnect silently."""
+"""Logins and connections of external programs. Each connection is a window that never reconnects silently."""
 
 import re
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ SYSTEM_ADMINISTRATOR: Final = "sa"
 """Login that exists on every instance."""
 
 NAME_MAX: Final = 128
-"""Maximum length of each name in a login. Documented."""
+"""Maximum number of characters in each value of a login request. Documented."""
 
 REASONS: Final = {
     "password": (8, "Password did not match that for the login provided."),
@@ -30,23 +30,25 @@ REASONS: Final = {
     "database": (38, "Failed to open the explicitly specified database."),
     "default": (40, "Failed to open the database specified in the login properties."),
 }
-"""Reason of a refusal -> (state, text) of 18456 in the ERRORLOG since 2008. Documented."""
+"""Reason of a refused login -> (state, text) of 18456 in the ERRORLOG since 2008. Documented."""
 
 LOGIN_FIELDS: Final = (
     "login", "password", "host", "program", "library", "database", "intent", "listener", "language", "encrypted",
     "packet_bytes",
 )  # fmt: skip
-"""Keys in the verb `connect`. The password is only "right" or "wrong", so that no journal contains one.
+"""Keys of a login request (verb `connect`).
 
-*listener*: the name that the program used; *encrypted*: yes or empty.
+The password is only "right" or "wrong", so that no journal contains a real password. *listener*: name through
+which the program connects. *encrypted*: "yes" or empty.
 """
 
 
 def log_in(world: World, window: str, text: str) -> None:
     """Log in with *text*, a JSON object with the keys LOGIN_FIELDS.
 
-    The event `session` reports admission, refusal or redirection. Raises InputError, with nothing changed,
-    for a request that no program could send.
+    The event `session` reports admission, refusal or redirection. For a request that no program could send,
+    raise
+    InputError and change nothing.
     """
     options = _parse_request(text)
     server = connections.get_server_name(window)
@@ -101,7 +103,7 @@ def log_in(world: World, window: str, text: str) -> None:
 
 
 def _find_language(requested_language: str) -> str:
-    """Return the language in the server's spelling. An unknown or unsimulated one is ignored."""
+    """Return the language in the server's spelling; empty for an unknown or unsimulated language."""
     language = languages.find(requested_language) if requested_language else None
     return language.name if language is not None else ""
 
@@ -112,7 +114,7 @@ def _get_default_language(world: World, server: str, login: str) -> str:
 
 
 def _build_options(program: ClientProgram) -> tuple[tuple[str, str], ...]:
-    """Return the SET options of a new or reset connection."""
+    """Return the SET options that a new or reset connection has."""
     return (("LANGUAGE", program.language),) if program.language else ()
 
 
@@ -144,7 +146,10 @@ def _parse_request(text: str) -> dict[str, str]:
 def _find_refusal(
     world: World, server: str, request: Mapping[str, str]
 ) -> tuple[str, tuple[SqlError, ...]] | None:
-    """Return the reason (a key of REASONS) and the errors if the server refuses the login; None if it accepts it."""
+    """Return the reason (a key of REASONS) and the errors of a refused login.
+
+    Return None if the server accepts the login.
+    """
     login = request["login"]
     failed = SqlError(18456, login)
     known_login = world.instances[server].find_login(login)
@@ -160,15 +165,15 @@ def _find_refusal(
     except SqlError as problem:
         if request.get("database"):
             return "database", connections.list_refusal_errors(problem, request["database"], login)
-        # also if that database is a mirror [DOC: MSSQLSERVER_4064]
+        # 4064 also applies if the default database is a mirror [DOC: MSSQLSERVER_4064]
         return "default", (SqlError(4064), failed)
     return None
 
 
 def _find_login_database(world: World, server: str, request: Mapping[str, str]) -> str:
-    """Return the database of a login, requested or default, in its stored spelling.
+    """Return the requested or default database of a login, in its stored spelling.
 
-    Raises SqlError if it is not open.
+    Raises SqlError if the database is not open.
     """
     login = world.instances[server].find_login(request["login"])
     database = request.get("database") or (login.default_database if login is not None else "master")
@@ -178,7 +183,7 @@ def _find_login_database(world: World, server: str, request: Mapping[str, str]) 
 
 
 def _find_routing_target(world: World, server: str, request: Mapping[str, str]) -> str | None:
-    """Return the server to which routing redirects a login; None if it stays.
+    """Return the server to which read-only routing redirects a login; None if there is no redirection.
 
     Raises SqlError 982 [DOC: read-only routing].
     """
@@ -194,7 +199,7 @@ def _find_routing_target(world: World, server: str, request: Mapping[str, str]) 
 
 
 def _normalize_database_name(world: World, request: Mapping[str, str]) -> str:
-    """Return the database that a login names, in the servers' spelling."""
+    """Return the database that a login requests, in the world's spelling."""
     database = request.get("database", "")
     return next((name for name in world.list_databases() if name.lower() == database.lower()), database)
 
@@ -228,7 +233,7 @@ def _reject_login(
 
 
 def run_batch(world: World, window: str, text: str) -> None:
-    """Run the T-SQL in *text*, a JSON string, unchanged. The event `sql_done` reports its end."""
+    """Run the T-SQL in *text*, a JSON string. The event `sql_done` reports the end of the batch."""
     _check_connected(world, window)
     try:
         sql = parse_json(text)
@@ -240,14 +245,17 @@ def run_batch(world: World, window: str, text: str) -> None:
 
 
 def is_connection_idle(world: World, window: str) -> bool:
-    """Return whether the connection is open, runs nothing and has no transaction."""
+    """Return whether the connection is open, runs no batch and has no transaction."""
     window_state: Window | None = world.sessions.get(window)
     session = window_state.session if window_state is not None else None
     return session is not None and window not in world.batches and not (session.transactions or session.logs)
 
 
 def reset_connection(world: World, window: str) -> None:
-    """Reset the connection to its state after login, for the next user of a connection pool (sp_reset_connection)."""
+    """Reset the connection to its state after login (sp_reset_connection).
+
+    A connection pool does this before it reuses the connection.
+    """
     _check_connected(world, window)
     client.cancel_batches(world, window)
     session = world.sessions[window].session
@@ -267,7 +275,7 @@ def reset_connection(world: World, window: str) -> None:
 
 
 def close_program_connection(world: World, window: str) -> None:
-    """Close the connection of a program. Its request ends, and uncommitted work is rolled back."""
+    """Close the connection of a program. Its running batch ends, and uncommitted work is rolled back."""
     _check_connected(world, window)
     run: Submission | None = world.batches.get(window)
     if run is not None:
@@ -289,16 +297,21 @@ KEYWORDS: Final = {
     **dict.fromkeys(("applicationintent", "application intent"), "intent"),
     **dict.fromkeys(("multisubnetfailover", "multi subnet failover"), "subnets"),
 }
-"""Supported connection string keyword of SqlClient -> field. Documented [DOC: SqlConnection.ConnectionString]."""
+"""Connection string keyword of SqlClient -> field that simulates it.
+
+Documented [DOC: SqlConnection.ConnectionString].
+"""
 
 INTENTS: Final = {"readonly": True, "readwrite": False}
+"""Value of ApplicationIntent -> whether the connection is read-intent."""
 
 
 def change_connection(world: World, window: str, text: str) -> None:
     """Reconnect the window with the connection string *text*.
 
-    Its running batch ends, and uncommitted changes are rolled back. Raises InputError for an invalid string
-    or an unknown server.
+    A running batch ends, and uncommitted changes are rolled back. Raises InputError for an invalid string or
+    an
+    unknown server.
     """
     target = _read_target(world, text)
     client.cancel_batches(world, window)

@@ -1,4 +1,4 @@
-"""Automatic work of connections and SQL Server Agent: their timers, and their part in each reaction."""
+"""Timer handlers and checks of connections and SQL Server Agent, which run after each reaction."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ from engine.model import Handlers, World
 from engine.tsql.clients import agent, client
 
 HANDLERS: Final[Handlers] = {**client.HANDLERS, **agent.HANDLERS}
-"""Timers that T-SQL sets."""
+"""Timer names of connections and SQL Server Agent -> handler."""
 
 
 def check_connections(world: World) -> None:
