@@ -295,7 +295,7 @@ def _create_login(machine: Machine, statement: s.CreateLogin) -> Outcome:
 
 
 SID_BYTES: Final = 16
-"""Length of the SID of a SQL login in bytes. Documented [DOC: CREATE LOGIN]."""
+"""Length of the SID of a SQL login in bytes. The page of CREATE LOGIN documents it."""
 
 
 def _parse_sid(value: object) -> int | None:

@@ -1,9 +1,10 @@
 """Locks of T-SQL windows: waits, timeouts, and deadlock victims.
 
-The changes of a transaction (SqlSession.writes) act as its locks: exclusive on changed rows, and against
-every other session on a created, altered or dropped object. In addition there are locks on whole tables by
-hints and isolation levels (SqlSession.held), and on ranges of keys by SERIALIZABLE readers that compare the
-first column of an index (SqlSession.ranges). Other readers pass all rows of a table, as in a heap.
+The changes of a transaction (SqlSession.writes) act as its locks. They lock changed rows exclusively, and
+created,
+altered or dropped objects against every other session. Hints and isolation levels lock whole tables
+(SqlSession.held). SERIALIZABLE readers that compare the first column of an index lock ranges of keys
+(SqlSession.ranges). Other readers access all rows of a table, as in a heap.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ SCHEMA_STABLE, SHARED, RANGE, UPDATE, INSERT, EXCLUSIVE, SCHEMA = (
     "Sch-S", "S", "RangeS-S", "U", "IX", "X", "Sch-M",
 )  # fmt: skip
 RANGE_INSERT: Final = "RangeI-N"
+"""Lock mode of an insert into a key range, which waits for the session that has locked the range."""
 ROWS = "rows"
-"""Lock modes. ROWS stands for exclusive locks on some rows of a table."""
+"""Lock mode that stands for exclusive locks on some rows of a table."""
 
 CONFLICTS: Final[dict[str, frozenset[str]]] = {
     SCHEMA_STABLE: frozenset({SCHEMA}),
@@ -45,13 +47,17 @@ CONFLICTS: Final[dict[str, frozenset[str]]] = {
     EXCLUSIVE: frozenset({ROWS, SHARED, RANGE, UPDATE, INSERT, EXCLUSIVE, SCHEMA}),
     SCHEMA: frozenset({ROWS, SHARED, RANGE, UPDATE, INSERT, EXCLUSIVE, SCHEMA, SCHEMA_STABLE}),
 }
-"""Requested lock mode -> conflicting modes of other sessions. Documented [DOC: lock compatibility]. Conflicts
-of ROWS are derived from it.
+"""Requested lock mode -> conflicting modes of other sessions. Documented [DOC: lock compatibility].
+
+The conflicts of ROWS are derived from the documented conflicts.
 """
 
 
 class LockConflictError(Exception):
-    """Signal that the statement must wait for *spids* before it can lock *place*. It has changed nothing yet."""
+    """Error of a statement that must wait for the sessions *spids* before it can lock *place*.
+
+    The statement has not changed anything yet.
+    """
 
     def __init__(self, spids: tuple[int, ...], object_key: ObjectKey, mode: str) -> None:
         super().__init__(spids, object_key, mode)
@@ -83,7 +89,7 @@ def list_session_locks(session: SqlSession) -> list[SqlLock]:
 
 
 def _collect_modes(session: SqlSession, object_key: ObjectKey) -> set[str]:
-    """Return the modes in which a connection has locked an object as a whole."""
+    """Return the modes in which a connection has locked an object, apart from locks on single rows."""
     modes = {mode for write_key, mode in session.held if write_key == object_key}
     for written_key, edit in session.writes:
         if written_key == object_key:
@@ -94,7 +100,7 @@ def _collect_modes(session: SqlSession, object_key: ObjectKey) -> set[str]:
 def require_lock(
     context: Context, object_key: ObjectKey, mode: str, rows: Collection[int] | None = None
 ) -> None:
-    """Raise LockConflictError unless the connection can lock the object, or only *rows* of it, in *mode* now."""
+    """Raise LockConflictError if the connection cannot lock the object, or only its *rows*, in *mode* now."""
     spids = tuple(
         session.spid
         for _, session in context.list_sessions()
@@ -107,7 +113,10 @@ def require_lock(
 def require_range(
     context: Context, object_key: ObjectKey, rows: Collection[Row | None], *, adds: bool
 ) -> None:
-    """Raise LockConflictError if another session has locked a range of keys that contains one of *rows*."""
+    """Raise LockConflictError if another session has locked a key range that contains one of *rows*.
+
+    *adds*: the rows are new.
+    """
     spids = tuple(
         session.spid
         for _, session in context.list_sessions()
@@ -131,6 +140,7 @@ def _is_conflict(session: SqlSession, object_key: ObjectKey, mode: str, rows: Co
 # --- reading -----------------------------------------------------------------------------------------------
 
 DIRTY: Final = frozenset({"NOLOCK", "READUNCOMMITTED"})
+"""Hints that read uncommitted rows without locks."""
 _LEVELS: Final = {"UNCOMMITTED": "NOLOCK", "READ": "REPEATABLEREAD", "SERIALIZABLE": "SERIALIZABLE"}
 """Word of SET TRANSACTION ISOLATION LEVEL -> equivalent hint."""
 
@@ -138,6 +148,7 @@ _HINTS: Final = DIRTY | {
     "READPAST", "READCOMMITTED", "READCOMMITTEDLOCK", "REPEATABLEREAD", "SERIALIZABLE", "HOLDLOCK", "UPDLOCK", "XLOCK",
     "TABLOCKX",
 }  # fmt: skip
+"""Table hints that determine locks."""
 
 _HINT_MODES: Final = (
     ({"XLOCK", "TABLOCKX"}, EXCLUSIVE),
@@ -145,13 +156,11 @@ _HINT_MODES: Final = (
     ({"SERIALIZABLE", "HOLDLOCK"}, RANGE),
     ({"REPEATABLEREAD"}, SHARED),
 )
-"""(hints, lock mode that they keep until the end of the transaction), strongest first. Documented [DOC: table
-hints].
-"""
+"""(hints, lock mode until the end of the transaction), strongest mode first. Documented [DOC: table hints]."""
 
 
 def collect_hints(context: Context, table_hints: frozenset[str]) -> frozenset[str]:
-    """Return the hints of a table in a query, including those that the isolation level implies."""
+    """Return the lock hints of a table in a query. Without a hint, the isolation level implies one."""
     lock_hints = table_hints & _HINTS
     level = _LEVELS.get(dict(context.session.options).get("TRANSACTION", ""))
     return lock_hints if level is None or lock_hints - {"READPAST"} else lock_hints | {level}
@@ -166,11 +175,10 @@ def lock_for_read(
     changes: bool = False,
     key_range: KeyRange | None = None,
 ) -> None:
-    """Lock a table, or only *rows* of it, for a query that reads or *changes* it.
+    """Lock a table, or only its *rows*, for a query that reads or *changes* it.
 
-    Raise LockConflictError if it must wait.
-
-    Raise 3952 under SNAPSHOT, which no simulated database allows.
+    Raise LockConflictError if the query must wait. Raise 3952 under SNAPSHOT, which no simulated database
+    allows.
     """
     context = machine.context
     if dict(context.session.options).get("TRANSACTION") == "SNAPSHOT" and context.find_copy(object_key[1]):
@@ -191,11 +199,14 @@ def lock_for_read(
 # --- waiting -----------------------------------------------------------------------------------------------
 
 DEADLOCK_S: Final = 5.0
-"""Interval of the lock monitor's search for deadlocks. Documented default [DOC: deadlocks]."""
+"""Interval in seconds between two deadlock searches of the lock monitor. Documented default [DOC: deadlocks]."""
 
 
 def wait_for_lock(machine: Machine, conflict: LockConflictError) -> None:
-    """Retry the statement when the lock may be free. Raise 1222 after LOCK_TIMEOUT, 1205 for a deadlock victim."""
+    """Let the statement wait for a lock, and schedule its next attempt.
+
+    Raise 1222 after LOCK_TIMEOUT, 1205 for a deadlock victim.
+    """
     world, session = machine.world, machine.session
     since_tick = machine.run.since_tick
     waited = 0 if since_tick is None else world.tick - since_tick
@@ -211,13 +222,13 @@ def wait_for_lock(machine: Machine, conflict: LockConflictError) -> None:
 
 
 def is_deadlock_victim(machine: Machine, conflict: LockConflictError, waited_ticks: int) -> bool:
-    """Record the conflict for which the statement waits. Return whether it is the deadlock victim."""
+    """Record the lock conflict. Return whether the waiting connection is the deadlock victim."""
     machine.run = replace(machine.run, blocked=(conflict.spids, conflict.place, conflict.mode))
     return waited_ticks >= DEADLOCK_S * TICKS_PER_S and _is_victim(machine)
 
 
 def get_isolation_level(session: SqlSession) -> str:
-    """Return the transaction isolation level as a text."""
+    """Return the transaction isolation level of a session, such as "read committed"."""
     level = dict(session.options).get("TRANSACTION", "COMMITTED").lower()
     return (
         f"read {level}" if level in ("committed", "uncommitted") else level.replace("read", "repeatable read")
@@ -225,12 +236,12 @@ def get_isolation_level(session: SqlSession) -> str:
 
 
 def get_lock_timeout_ms(session: SqlSession) -> int:
-    """Return the value of SET LOCK_TIMEOUT in milliseconds; -1: no timeout."""
+    """Return the value of SET LOCK_TIMEOUT in milliseconds; -1 means no timeout."""
     return int(dict(session.options).get("LOCK_TIMEOUT", "-1"))
 
 
 def find_blocked_batches(world: World, server: str) -> dict[int, Submission]:
-    """Return the batches on a server that wait for a lock, by session id."""
+    """Return the batches on a server that wait for a lock, by session ID."""
     blocked_batches: dict[int, Submission] = {}
     for name, run in world.batches.items():
         window = world.sessions.get(name)
@@ -241,7 +252,10 @@ def find_blocked_batches(world: World, server: str) -> dict[int, Submission]:
 
 
 def _is_victim(machine: Machine) -> bool:
-    """Return whether this connection is the deadlock victim: of a cycle of waits, the one that has written least."""
+    """Return whether this connection is the victim of a deadlock.
+
+    The victim is the first connection of the wait cycle in the order of _get_victim_order.
+    """
     waits = {
         spid: run.blocked[0]
         for spid, run in find_blocked_batches(machine.world, machine.session.server).items()
@@ -256,7 +270,7 @@ def _is_victim(machine: Machine) -> bool:
 
 
 def _find_wait_cycle(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
-    """Return the connections in a cycle of waits through *start*; empty if there is no cycle."""
+    """Return the connections in a wait cycle through *start*; empty if there is no cycle."""
     reachable_spids, wait_cycle = _find_reachable(waits, start), set()
     for spid in reachable_spids:
         if start in _find_reachable(waits, spid):
@@ -265,7 +279,7 @@ def _find_wait_cycle(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
 
 
 def _find_reachable(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
-    """Return all connections for which *start* waits, directly or indirectly."""
+    """Return all connections for which *start* waits directly or indirectly."""
     visited: set[int] = set()
     todo = list(waits.get(start, ()))
     while todo:
@@ -277,9 +291,9 @@ def _find_reachable(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
 
 
 def _get_victim_order(session: SqlSession) -> tuple[int, float, int]:
-    """Return the sort key of deadlock victims: DEADLOCK_PRIORITY, then the log to roll back.
+    """Return the sort key of deadlock victims: DEADLOCK_PRIORITY, then the amount of log to roll back.
 
-    Documented [DOC: deadlocks].
+    The lowest key is the victim. Documented [DOC: deadlocks].
     """
     priority = dict(session.options).get("DEADLOCK_PRIORITY", "NORMAL")
     return (
@@ -299,13 +313,13 @@ MODES: Final = {
     "intentexclusive": "IX",
     "exclusive": "X",
 }
-"""Value of @LockMode -> lock mode."""
+"""Value of @LockMode of sp_getapplock -> lock mode."""
 
 NAMES: Final = {
     "S": "Shared", "U": "Update", "IS": "IntentShared", "IX": "IntentExclusive", "X": "Exclusive",
     "SIX": "SharedIntentExclusive", "UIX": "UpdateIntentExclusive",
 }  # fmt: skip
-"""Lock mode -> value of APPLOCK_MODE."""
+"""Lock mode -> value that APPLOCK_MODE returns."""
 
 APPLICATION_CONFLICTS: Final[dict[str, frozenset[str]]] = {
     "IS": frozenset({"X"}),
@@ -319,12 +333,13 @@ APPLICATION_CONFLICTS: Final[dict[str, frozenset[str]]] = {
 """Requested lock mode -> conflicting modes of other sessions. Documented [DOC: lock compatibility]."""
 
 MARK: Final = "application\n"
-"""Prefix of the resource of an application lock. No table has such a name."""
+"""Prefix of an application resource in an object key. No table has such a name."""
 OWNERS: Final = ("transaction", "session")
+"""Possible owners of an application lock."""
 
 
 def combine_modes(current: str, requested: str) -> str:
-    """Return the lock mode that covers both modes [DOC: sp_getapplock]."""
+    """Return the weakest lock mode that includes both modes [DOC: sp_getapplock]."""
     if "X" in (current, requested):
         return "X"
     parts = {part for mode in (current, requested) for part in ("IX", "U", "S") if part in mode}
@@ -337,22 +352,25 @@ def combine_modes(current: str, requested: str) -> str:
 
 
 def make_resource_key(context: Context, database: str, principal: str, resource: str) -> ObjectKey:
-    """Return the key of an application resource. Its name is case-sensitive and is cut at 255 characters."""
+    """Return the key of an application resource.
+
+    The name of the resource is case-sensitive. It is truncated to 255 characters.
+    """
     return (context.session.server, database.lower(), f"{MARK}{principal.lower()}\n{resource[:255]}")
 
 
 def is_application(key: ObjectKey) -> bool:
-    """Return whether *key* is an application resource."""
+    """Return whether *key* is the key of an application resource."""
     return key[2].startswith(MARK)
 
 
 def describe_resource(key: ObjectKey) -> str:
-    """Return the name of the resource as in `resource_description`, without its hash."""
+    """Return the resource name as `resource_description` shows it, without the hash."""
     return key[2].rpartition("\n")[2][:32]
 
 
 def find_holders(context: Context, key: ObjectKey, mode: str) -> tuple[int, ...]:
-    """Return the other sessions whose locks on *key* conflict with *mode*."""
+    """Return the IDs of the other sessions whose application locks on *key* conflict with *mode*."""
     return tuple(
         session.spid
         for _, session in context.list_sessions()
@@ -362,14 +380,17 @@ def find_holders(context: Context, key: ObjectKey, mode: str) -> tuple[int, ...]
 
 
 def find_application_lock(session: SqlSession, key: ObjectKey, owner: str) -> ApplicationLock | None:
-    """Return the lock that *owner* of the session has on *key*."""
+    """Return the session's lock on *key* with the owner *owner*; None if there is none."""
     return next((lock for lock in session.applocks if (lock.place, lock.owner) == (key, owner)), None)
 
 
 def add_lock_request(
     locks: Iterable[ApplicationLock], key: ObjectKey, owner: str, mode: str
 ) -> tuple[ApplicationLock, ...]:
-    """Return *locks* with one more request. Repeated requests of the same owner raise the mode and the count."""
+    """Return *locks* with one more request.
+
+    A repeated request of the same owner increases the count and can strengthen the mode.
+    """
     locks_by_owner = {(lock.place, lock.owner): lock for lock in locks}
     before = locks_by_owner.get((key, owner))
     if before is None:
@@ -384,18 +405,21 @@ def add_lock_request(
 def remove_lock_request(
     locks: Iterable[ApplicationLock], released: ApplicationLock
 ) -> tuple[ApplicationLock, ...]:
-    """Return *locks* with one request of *released* removed. The lock ends with its last request."""
+    """Return *locks* with one request for *released* less. The last request removes the lock."""
     counted_locks = [replace(lock, count=lock.count - 1) if lock == released else lock for lock in locks]
     return tuple(lock for lock in counted_locks if lock.count)
 
 
 def drop_transaction_locks(locks: Iterable[ApplicationLock]) -> tuple[ApplicationLock, ...]:
-    """Return the locks that outlast the transaction."""
+    """Return the locks that remain after the end of the transaction."""
     return tuple(lock for lock in locks if lock.owner == "session")
 
 
 def _read_owner(context: Context, function: str, owner: Scalar) -> str:
-    """Return the owner in a function's argument. Raises 1226; 3918 for a transaction when none is open."""
+    """Return the owner that a function's argument names; "transaction" by default.
+
+    Raises 1226 for an unknown owner, 3918 for "transaction" without an open transaction.
+    """
     owner_word = "transaction" if owner is None else to_text(owner).lower()
     if owner_word not in OWNERS:
         raise SqlError(1226, function)
@@ -407,7 +431,7 @@ def _read_owner(context: Context, function: str, owner: Scalar) -> str:
 def evaluate_applock_mode(
     context: Context, principal: Scalar, resource: Scalar, owner: Scalar = None
 ) -> Scalar:
-    """Evaluate APPLOCK_MODE: the mode in which the caller has the lock, or NoLock."""
+    """Evaluate APPLOCK_MODE: the mode of the caller's lock, or NoLock."""
     resource_key = make_resource_key(context, context.session.database, to_text(principal), to_text(resource))
     lock = find_application_lock(context.session, resource_key, _read_owner(context, "applock_mode", owner))
     return NAMES[lock.mode] if lock is not None else "NoLock"
@@ -416,7 +440,7 @@ def evaluate_applock_mode(
 def is_grantable(
     context: Context, principal: Scalar, resource: Scalar, mode: Scalar, owner: Scalar = None
 ) -> Scalar:
-    """Evaluate APPLOCK_TEST: 1 if the lock could be granted now, else 0."""
+    """Evaluate APPLOCK_TEST: 1 if the lock can be granted now, else 0."""
     requested_mode = MODES.get(to_text(mode).lower())
     if requested_mode is None:
         raise SqlError(1225, "applock_test")
@@ -429,3 +453,4 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "applock_mode": evaluate_applock_mode,
     "applock_test": is_grantable,
 }
+"""Name of a T-SQL function about application locks -> function that evaluates it."""

@@ -1,4 +1,4 @@
-"""Interface between statements and the submission that runs them, and the submission's output.
+"""Interface through which statements use the submission that runs them, and the submission's output.
 
 `Runner` (runner.py) is the only implementation of the interface. Statements use only this interface.
 """
@@ -42,7 +42,7 @@ from engine.tsql.scalars.values import Scalar, convert_value, format_value, to_t
 # --- output of a submission to its window: messages and results, within limits ---------------------------
 
 NOT_SIMULATED: Final = "Not simulated: "
-"""Prefix of messages about features that are not simulated."""
+"""Prefix of messages about unsimulated features."""
 
 OUTPUT_MAX: Final = 5_000
 """Maximum number of messages and result sets of one submission. Assumed."""
@@ -51,8 +51,9 @@ MESSAGE_CHARACTERS_MAX: Final = 1_000_000
 """Maximum number of characters in all messages of one submission. Assumed."""
 
 CHARACTERS_MAX: Final = 5_000_000
-"""Maximum number of characters in all result sets of one submission: a little more than the largest single
-one has. Assumed.
+"""Maximum number of characters in all result sets of one submission. Assumed: slightly more than the largest
+result
+set has.
 """
 
 CELLS_MAX: Final = 150_000
@@ -84,13 +85,14 @@ BATCH_ENDS: Final = frozenset(
         3930,
     }
 )
-"""Errors that end the batch. From the product's known behavior, because the documentation is incomplete."""
+"""Errors that end the batch. Known from the product's behavior, because the documentation is incomplete."""
 
 CONVERSIONS: Final = frozenset({241, 242, 245, 248, 8114, 8169})
-"""Conversion errors that end the batch and the transaction. In a TRY block they doom the transaction (3930,
-3998).
+"""Conversion errors that end the batch and the transaction.
 
-Seen in public client output for 245 and 8169; the others are derived.
+In a TRY block, they doom the transaction (3930, 3998). Seen in public client output for 245 and 8169; the
+others
+are derived.
 """
 
 SCOPE_ENDS: Final = frozenset(
@@ -100,10 +102,10 @@ SCOPE_ENDS: Final = frozenset(
         10709,
     }
 )  # fmt: skip
-"""Errors about names at compile time. They end the batch or the text of an EXEC."""
+"""Compilation errors that end the batch or the text of an EXEC."""
 
 STATEMENT_ENDS: Final = frozenset({515, 547, 2601, 2627, 2628, 8152})
-"""Errors about rows that terminate only the statement. The message about that follows."""
+"""Errors about rows that terminate only the statement. The message about the termination (3621) follows."""
 
 RUN_TIME_ERRORS: Final = frozenset(
     {
@@ -111,14 +113,14 @@ RUN_TIME_ERRORS: Final = frozenset(
         8170, 9400, 9819, 13607, 13608, 13609, 13611, 13623, 13624, 13625,
     }
 )  # fmt: skip
-"""Errors about values. A SELECT has returned its columns before them."""
+"""Errors about values. A SELECT with such an error has already returned its columns."""
 
 VALUE_ERRORS: Final = frozenset({220, 232, 512, 517, 535, 536, 537, 3623, 8115, 8134})
-"""Errors about values that are followed by the message about the terminated statement, unless it only selects."""
+"""Errors about values that the message about the terminated statement follows, except in a SELECT."""
 
 
 class SubmissionOutput:
-    """Connection and running submission, with the submission's output."""
+    """Running submission with its connection, and the messages and result sets that it adds."""
 
     def __init__(self, world: World, run: Submission, session: SqlSession, meter: Meter) -> None:
         self.world = world
@@ -137,13 +139,13 @@ class SubmissionOutput:
 
     @property
     def _lines_above(self) -> int:
-        """Return the number of lines of the submission above the running batch."""
+        """Return the number of lines of the submission that precede the running batch."""
         steps = self.run.steps or ()
         step = steps[self.run.step] if self.run.step < len(steps) else None
         return step.above if isinstance(step, ScriptBatch) else 0
 
     def change_session(self, **changes: FieldOf[SqlSession]) -> None:
-        """Change fields of the connection."""
+        """Change fields of the session."""
         self.session = replace(self.session, **changes)
         self.context.session = self.session
 
@@ -157,7 +159,7 @@ class SubmissionOutput:
         rows: int | None = None,
         procedure: str = "",
     ) -> None:
-        """Append a message, raised in *procedure* or in the running one."""
+        """Append a message. *procedure*: the procedure that raised the message (default: the running one)."""
         self.run = replace(self.run, said=self.run.said + len(text))
         room = self.run.said <= MESSAGE_CHARACTERS_MAX
         if room and len(self.messages) + len(self.results) < OUTPUT_MAX:
@@ -171,57 +173,60 @@ class SubmissionOutput:
             self.messages.append(Message(0, 0, 0, 0, _OUTPUT_LIMIT, self.session.server))
 
     def append_numbered_message(self, number: int, *arguments: object, state: int = 1) -> None:
-        """Append message *number* as information."""
+        """Append the message with *number*, at its own severity."""
         severity, text = fill_message(number, *arguments, version=self.context.version)
         self.append_message(text, number, severity, state, self.line)
 
     def append_row_count(self, count: int) -> None:
-        """Append `(n rows affected)`, unless SET NOCOUNT is ON."""
+        """Set @@ROWCOUNT, and append `(n rows affected)` unless SET NOCOUNT is ON."""
         self.change_session(rowcount=count, error=0)
         if dict(self.session.options).get("NOCOUNT") != "ON":
             text = f"({count} row affected)" if count == 1 else f"({count} rows affected)"
             self.append_message(text, rows=count)
 
     def end_statement(self, rows: int | None = None, status: int | None = None) -> None:
-        """Record the end of a statement for drivers. SET NOCOUNT ON suppresses the number of rows."""
+        """Record the completion of a statement for drivers.
+
+        SET NOCOUNT ON suppresses a completion without *status*.
+        """
         quiet = status is None and dict(self.session.options).get("NOCOUNT") == "ON"
         if not quiet and len(self.run.ends) < OUTPUT_MAX:
             end = StatementCompletion(len(self.messages), len(self.results), rows, status)
             self.run = replace(self.run, ends=(*self.run.ends, end))
 
     def withhold_row_counts(self, begin: int) -> None:
-        """Withhold the row counts among the messages from *begin* on, until `append_row_counts`."""
+        """Remove the row counts from the messages since *begin*, and store them for `append_row_counts`."""
         counted_messages = [message for message in self.messages[begin:] if message.rows is not None]
         self.messages[begin:] = [message for message in self.messages[begin:] if message.rows is None]
         self.run = replace(self.run, counts=tuple(counted_messages))
 
     def append_row_counts(self) -> None:
-        """Append the row counts that were withheld."""
+        """Append the row counts that `withhold_row_counts` has stored."""
         if self.run.counts:
             self.messages += self.run.counts
             self.run = replace(self.run, counts=())
 
     def append_messages(self, messages: Iterable[Message]) -> None:
-        """Append messages at the current line."""
+        """Append messages. Those without a line number get the current line."""
         for message in messages:
             line = message.line or (self.line if message.number else 0)
             self.append_message(message.text, message.number, message.severity, message.state, line)
 
     def report_unsimulated(self, feature: str) -> None:
-        """Append "Not simulated: *feature*"."""
+        """Append the message "Not simulated: *feature*"."""
         self.append_message(f"{NOT_SIMULATED}{feature}", severity=10)
 
     def report_partly_simulated(self, notice: str) -> None:
         """Report, once per submission, that a part of an executed statement is not simulated.
 
-        It is not an error, so that a program that waits for a result continues.
+        The message is not an error, so that a program that waits for a result continues.
         """
         text = f"{NOT_SIMULATED}{notice}"
         if all(message.text != text for message in self.messages):
             self.append_message(text)
 
     def append_errors(self, problem: SqlError, line: int) -> list[CaughtError]:
-        """Append the messages of an error, and return them for a CATCH block."""
+        """Return the messages of an error, for a CATCH block or for the client."""
         version = self.world.instances[self.session.server].version
         if problem.number in _NEAR and problem.parameters:
             text = self.scopes[-1].text if self.scopes else ""
@@ -243,7 +248,7 @@ class SubmissionOutput:
     def add_result(
         self, columns: Iterable[str], rows: Iterable[Row], kinds: Sequence[SqlType | None] = ()
     ) -> None:
-        """Append a result set with the types of its columns."""
+        """Append a result set. *kinds*: types of its columns; None for an unknown type."""
         fixed = shorten_long_values([tuple(row) for row in rows], kinds, self.session.options)
         self.meter.count_units(len(fixed) * (1 + len(fixed[0]) // 2) if fixed else 1)
         shown_rows = tuple(tuple(format_value(value) for value in row) for row in fixed)
@@ -260,10 +265,10 @@ class SubmissionOutput:
 
 
 _NEAR: Final = frozenset({102, 155, 156, 308})
-"""Messages about a word of the text."""
+"""Errors that quote a word of the text."""
 
 _FOLLOWING: Final = frozenset({1750, 3727, 4916})
-"""Messages, most of severity 10, that clients receive as errors of severity 16, state 0.
+"""Messages after an error, most of severity 10, that clients receive as errors of severity 16, state 0.
 
 Seen in public client output.
 """
@@ -273,6 +278,7 @@ _OUTPUT_LIMIT: Final = (
     f"more than {MESSAGE_CHARACTERS_MAX} characters in its messages, "
     f"or more than {CELLS_MAX} values or {CHARACTERS_MAX} characters in them."
 )
+"""Message that replaces output beyond the limits."""
 
 
 def _build_second_error_arguments(number: int, problem: SqlError) -> tuple[object, ...]:
@@ -286,51 +292,52 @@ def _build_second_error_arguments(number: int, problem: SqlError) -> tuple[objec
 
 
 NESTING_MAX: Final = 32
-"""Maximum nesting of procedures; message 217 beyond it. Documented."""
+"""Maximum nesting of procedures. A deeper call raises 217. Documented."""
 
 TEXTS_MAX: Final = 1_500_000
-"""Maximum number of characters in all nested texts of one submission. Assumed."""
+"""Maximum number of characters in the texts of all frames of one submission. Assumed."""
 
 CONNECTION_CELLS_MAX: Final = 500_000
+"""Maximum number of values in all tables and cursors of a connection. Assumed."""
 CONNECTION_CHARACTERS_MAX: Final = 20_000_000
-"""Maximum number of values and characters of a connection in tables, cursors and variables. Assumed."""
+"""Maximum number of characters in the tables and cursors of a connection, and in its variables. Assumed."""
 
 ACTS_MAX: Final = 5_000
 """Maximum number of statements of one submission that change the world. Assumed."""
 
 
 class Machine(SubmissionOutput):
-    """Execution of a part of a window's work. `run` and `session` are its result."""
+    """Interface for the execution of a submission. `run` and `session` are the result."""
 
     def __init__(self, world: World, run: Submission, session: SqlSession, meter: Meter) -> None:
-        """Create a machine. *meter* counts the cost of its work."""
+        """Create a machine. *meter* counts its work."""
         super().__init__(world, run, session, meter)
         self.capture = ""
-        """Target table of INSERT … EXEC for the rows of a procedure; else empty."""
+        """Target table of INSERT … EXEC while a system procedure runs; else empty."""
         self.changing = ""
-        """Table that the running UPDATE or DELETE changes."""
+        """Table that the running UPDATE or DELETE changes; else empty."""
         self.chained = False
-        """True while the rows of a view are computed, for which the permissions of its owner count."""
+        """True while the rows of a view are computed. The permissions of its owner then apply."""
         self.used_identity: tuple[TableRef, Table] | None = None
-        """Table of a failed INSERT, after the identity values that it has used."""
+        """Table of a failed INSERT, with its next identity value after the INSERT; None without one."""
         self.touched: list[tuple[str, Row | None, Row | None]] = []
-        """Rows of the last change of a table: (action, old row, new row)."""
+        """Rows that the last change of a table has affected: (action, old row, new row)."""
         self.pseudo: dict[str, Table] = {}
-        """Tables "inserted" and "deleted" while an OUTPUT clause is computed."""
+        """Tables "inserted" and "deleted" while an OUTPUT clause is computed, and rows of a checked constraint."""
         self.blocked: Exception | None = None
-        """Lock conflict of a function that the running query calls."""
+        """Lock conflict in a function that the running query calls; None without one."""
 
     @abstractmethod
     def create_sibling(self, run: Submission, session: SqlSession, meter: Meter) -> Machine:
-        """Return another machine of the same kind for another connection."""
+        """Return another machine of the same class that executes *run* on the connection *session*."""
 
     @abstractmethod
     def begin_batch(self, text: str) -> None:
-        """Make *text* the running batch. A compilation error is reported, and nothing remains to run."""
+        """Make *text* the running batch. After a compilation error, nothing remains to run."""
 
     @abstractmethod
     def run_until_wait(self) -> bool:
-        """Run until the batch has ended (True) or waits (False). Raises ConnectionLostError."""
+        """Run until the batch ends or waits. Return True if it has ended. Raises ConnectionLostError."""
 
     @abstractmethod
     def release_resources(self) -> None:
@@ -342,33 +349,41 @@ class Machine(SubmissionOutput):
 
     @abstractmethod
     def schedule_check(self, reason: str) -> None:
-        """Schedule the next check of a wait; the longer the wait has lasted, the later."""
+        """Schedule the next check of a wait. Checks become less frequent during a long wait."""
 
     @abstractmethod
     def handle_error(self, problem: SqlError, line: int | None = None, ends_batch: bool = False) -> None:
-        """Handle an error of the running statement: pass it to the CATCH block, or report it. It may end the batch."""
+        """Pass an error of the running statement to the CATCH block, or report it.
+
+        A reported error may end the batch. *ends_batch*: it always ends the batch.
+        """
 
     @abstractmethod
     def handle_errors(self, errors: list[CaughtError], ends_batch: bool = False, aborts: bool = True) -> None:
-        """Handle errors of the running statement. *aborts*: XACT_ABORT applies if it is ON."""
+        """Pass errors of the running statement to the CATCH block, or report them.
+
+        *aborts*: XACT_ABORT applies if it is ON.
+        """
 
     @abstractmethod
     def abort_as_deadlock_victim(self) -> None:
-        """Abort as deadlock victim: the transaction is lost, and also the batch unless it catches the error."""
+        """Roll back the transaction as deadlock victim. End the batch unless it catches the error."""
 
     @abstractmethod
     def end_batch(self) -> None:
-        """End this batch without executing the rest of it."""
+        """End the running batch without executing the rest of its statements."""
 
     @abstractmethod
     def get_variable_value(self, name: str) -> Scalar:
-        """Return the value of `@name` or `@@name`. Raise 137 if there is none."""
+        """Return the value of `@name` or `@@name`. Raise 137 for an undeclared variable."""
 
     @abstractmethod
     def plan_text(self, kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
-        """Return the plan of a statement, expression or condition, bound to the current or the given *names*.
+        """Return the plan of *text*, which is a statement, expression or condition according to *kind*.
 
-        Raises the errors of plans.plan.
+        The plan is bound to *names*, by default to the names that the running statement can use. Raises the
+        errors of
+        plans.plan.
         """
 
     @abstractmethod
@@ -381,14 +396,14 @@ class Machine(SubmissionOutput):
 
     @abstractmethod
     def evaluate_condition(self, condition: str) -> bool:
-        """Return whether the condition is true, as opposed to false or unknown."""
+        """Return whether the condition is true. False and unknown return False."""
 
     @abstractmethod
     def run_select(self, plan: QueryPlan) -> tuple[tuple[str, ...], list[Row]]:
-        """Return column names and rows of the plan's result."""
+        """Return the column names and the rows of the plan's result."""
 
     def wait(self, reason: str, due_tick: int, pending: tuple[str, tuple[object, ...]] | None = None) -> None:
-        """Wait until *due_tick*, then continue."""
+        """Let the submission wait until *due_tick*. *reason*: see Submission.waiting."""
         number = self.world.next_id()
         self.run = replace(self.run, waiting=reason, due_tick=due_tick, wait_id=number, pending=pending)
 
@@ -403,7 +418,10 @@ class Machine(SubmissionOutput):
         procedure: str = "",
         levels: int = 1,
     ) -> None:
-        """Run *text* (of a procedure, EXEC or sp_executesql) before the rest of this batch, in *database* if given."""
+        """Run the text of a procedure, EXEC or sp_executesql before the rest of the running batch.
+
+        *database*: current database of the text, if it differs.
+        """
         target = self.context.open_database(database) if database else ""
         if len(self.scopes) > NESTING_MAX:
             raise SqlError(217, NESTING_MAX)
@@ -437,16 +455,16 @@ class Machine(SubmissionOutput):
 
     @property
     def captures(self) -> str:
-        """Return the target table and columns of INSERT … EXEC, which receives the rows; else ""."""
+        """Return the target table (and columns) of the enclosing INSERT … EXEC; empty without INSERT … EXEC."""
         return self.capture or next(
             (scope.insert_into for scope in reversed(self.scopes) if scope.insert_into), ""
         )
 
     @property
     def checks_permissions(self) -> bool:
-        """Return whether the statement needs its own permissions.
+        """Return whether the login needs permissions on the objects that the statement uses.
 
-        It needs none in a procedure or view that dbo owns.
+        A login needs none in a procedure or view that dbo owns.
         """
         chained = self.chained or bool(self.scopes and self.scopes[-1].procedure)
         return not chained and not is_sysadmin(self.context)
@@ -460,19 +478,22 @@ class Machine(SubmissionOutput):
 
     @property
     def scope(self) -> Scope:
-        """Return the running frame, with its variables and cursors."""
+        """Return the scope of the running frame."""
         return self.scopes[-1]
 
     def resolve_value(self, value: s.Value) -> Scalar:
-        """Return a literal, or the value of a variable."""
+        """Return the value of a literal or variable."""
         return self.get_variable_value(value.name) if isinstance(value, s.Variable) else value
 
     def resolve_text(self, value: s.Value) -> str:
-        """Return the value as text."""
+        """Return the value of a literal or variable as text."""
         return to_text(self.resolve_value(value))
 
     def set_variable(self, name: str, value: Scalar, source: SqlType | None = None) -> None:
-        """Assign *value*, converted to the variable's type. *source*: type of the value, if known."""
+        """Assign *value*, converted to the variable's type. *source*: type of *value* if known.
+
+        Raise 137 for an undeclared variable.
+        """
         if name not in self.scope.variables:
             raise SqlError(137, name)
         old = self.scope.variables[name]
@@ -489,7 +510,7 @@ class Machine(SubmissionOutput):
 
     @property
     def returns_only_columns(self) -> bool:
-        """Return whether SET FMTONLY is ON, so that statements only return their columns."""
+        """Return whether SET FMTONLY is ON. Statements then return columns without rows."""
         return dict(self.session.options).get("FMTONLY") == "ON"
 
     @property
@@ -498,7 +519,10 @@ class Machine(SubmissionOutput):
         return build_settings(self.session.options)
 
     def get_variable_type(self, name: str) -> SqlType | None:
-        """Return the type of a variable; None if it is unknown or the variable can hold values of any type."""
+        """Return the type of a variable.
+
+        Return None for an undeclared variable, and for a sql_variant without a value.
+        """
         declared = self.scopes[-1].variables.get(name) if self.scopes else None
         if declared is None:
             return None
@@ -506,9 +530,9 @@ class Machine(SubmissionOutput):
         return None if kind.name == "sql_variant" and kind.base is None else kind
 
     def check_capacity(self, new_item: Table | SqlCursor) -> None:
-        """Check that the connection can hold *new_item* as one more table or cursor.
+        """Check that the connection has room for *new_item*.
 
-        Raises UnsimulatedFeatureError.
+        Raises UnsimulatedFeatureError if its tables and cursors become too large.
         """
         held_objects: list[Table | SqlCursor] = [new_item, *dict(self.session.tables).values()]
         held_objects += dict(self.session.cursors).values()
@@ -525,20 +549,20 @@ class Machine(SubmissionOutput):
 
     @property
     def may_run_command(self) -> bool:
-        """Return whether the submission may change the world once more."""
+        """Return whether the submission may execute another statement that changes the world."""
         return self.run.acts < ACTS_MAX
 
     def count_change(self) -> None:
-        """Count one more statement that changes the world.
+        """Count a statement that changes the world.
 
-        Raises UnsimulatedFeatureError after too many in a submission.
+        Raises UnsimulatedFeatureError if the submission has executed too many of them.
         """
         if not self.may_run_command:
             raise UnsimulatedFeatureError(f"more than {ACTS_MAX} commands of one submission")
         self.run = replace(self.run, acts=self.run.acts + 1)
 
     def report_outcome(self, outcome: statements.Outcome) -> None:
-        """Handle the outcome of a protocol command: append its messages, or wait."""
+        """Append the messages of a protocol command, or wait for its completion."""
         if isinstance(outcome, statements.PendingStatement):
             self.wait("pending", outcome.tick, (outcome.handler, outcome.args))
             return
@@ -546,7 +570,7 @@ class Machine(SubmissionOutput):
         self.change_session(error=0, rowcount=0)
 
     def log_message(self, number: int, severity: int, state: int, text: str) -> None:
-        """Write a message into the ERRORLOG if it is event-logged or was raised WITH LOG."""
+        """Write a message into the ERRORLOG."""
         self.count_change()
         errorlog.write_line(self.world, self.session.server, number, severity, state, text)
 
@@ -555,8 +579,8 @@ def _count_characters(value: Scalar) -> int:
     return len(value) if isinstance(value, str | bytes) else 0
 
 
-# --- names of statements in the column `command` of sys.dm_exec_requests ---------------------------------
-# [DOC: sys.dm_exec_requests]
+# --- names of statements in the column `command` [DOC: sys.dm_exec_requests]
+# ---------------------------------
 
 _BY_CLASS: Final[dict[type[s.Statement], str]] = {
     s.SetOption: "ALTER DATABASE",
@@ -575,15 +599,19 @@ _BY_CLASS: Final[dict[type[s.Statement], str]] = {
         )
     },
 }  # fmt: skip
+"""Class of a statement -> command in sys.dm_exec_requests."""
 
 PAGE_CHECKS: Final = frozenset({"CHECKDB", "CHECKALLOC", "CHECKTABLE", "CHECKFILEGROUP"})
-"""DBCC commands that read pages. Their command is DBCC TABLE CHECK. Known from public output."""
+"""DBCC commands that read pages. sys.dm_exec_requests shows them as DBCC TABLE CHECK. Known from public
+output.
+"""
 
 _TRANSACTIONS: Final = {
     "COMMIT": "COMMIT TRANSACTION",
     "ROLLBACK": "ROLLBACK TRANSACTION",
     "BEGIN": "BEGIN TRANSACTION",
 }
+"""Verb of a transaction statement -> command in sys.dm_exec_requests."""
 
 
 def get_command(statement: s.Statement) -> str:

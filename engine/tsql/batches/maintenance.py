@@ -1,4 +1,4 @@
-"""DBCC, sp_configure and RECONFIGURE."""
+"""Execution of DBCC, sp_configure and RECONFIGURE."""
 
 import math
 from collections.abc import Callable
@@ -56,7 +56,10 @@ OPTIONS: Final = {
         "MAXDOP",
     ),
 }
-"""Options besides NO_INFOMSGS, which do not change the result. Documented [DOC: DBCC CHECKDB]."""
+"""DBCC command -> accepted options that do not change the result. Documented [DOC: DBCC CHECKDB].
+
+Every command also accepts NO_INFOMSGS.
+"""
 
 
 # --- trace flags -----------------------------------------------------------------------------------------
@@ -111,7 +114,7 @@ def _show_log_space(machine: Machine, arguments: Arguments) -> None:
 
 
 def _read_database_argument(machine: Machine, arguments: Arguments) -> str:
-    """Return the database that a DBCC command names (by name or id), or the current one.
+    """Return the database that a DBCC command names (by name or ID); the current database by default.
 
     Raise 2520 for an unknown database.
     """
@@ -153,11 +156,11 @@ def _check_database(machine: Machine, arguments: Arguments, quiet: bool = False)
 
 
 STORY_SPID: Final = 50
-"""Session id of an application's open transaction in DBCC OPENTRAN. Assumed."""
+"""Session ID that DBCC OPENTRAN shows for an open transaction of an application. Assumed."""
 
 
 def _show_input_buffer(machine: Machine, arguments: Arguments) -> None:
-    """Execute DBCC INPUTBUFFER: show the last batch of a session.
+    """Execute DBCC INPUTBUFFER, which shows the last batch of a session.
 
     [DOC: DBCC INPUTBUFFER]
     """
@@ -176,10 +179,10 @@ def _show_input_buffer(machine: Machine, arguments: Arguments) -> None:
 
 
 def _show_log_files(machine: Machine, arguments: Arguments) -> None:
-    """Execute DBCC LOGINFO: list the virtual log files in file order. Status 2 means that the log in it is needed.
+    """Execute DBCC LOGINFO, which lists the virtual log files in file order.
 
-    Derived from the log in use. The command is undocumented; its columns are those of public output, with
-    RecoveryUnitId since 2012.
+    Status 2 means that the file contains active log. The rows are derived from the log in use. The command is
+    undocumented. Its columns are known from public output, with RecoveryUnitId since 2012.
     """
     copy = machine.context.find_copy(
         machine.context.open_database(_read_database_argument(machine, arguments))
@@ -236,7 +239,7 @@ def _show_oldest_transaction(machine: Machine, arguments: Arguments) -> None:
 
 
 def _shrink_file(machine: Machine, arguments: Arguments) -> None:
-    """Execute SHRINKFILE (file, size in MB) for the log, or (file, EMPTYFILE) for an added data file.
+    """Execute DBCC SHRINKFILE: (file, size in MB) for the log, or (file, EMPTYFILE) for an added data file.
 
     Raises 8985 for an unknown file, 2555 for the first data file [DOC: DBCC SHRINKFILE].
     """
@@ -279,7 +282,7 @@ def _shrink_file(machine: Machine, arguments: Arguments) -> None:
 
 
 SHRUNK: Final = ("DbId", "FileId", "CurrentSize", "MinimumSize", "UsedPages", "EstimatedPages")
-"""Columns of the result of DBCC SHRINKFILE. Documented [DOC: DBCC SHRINKFILE]."""
+"""Columns of the result set of DBCC SHRINKFILE. Documented [DOC: DBCC SHRINKFILE]."""
 
 
 def _cycle_errorlog(machine: Machine, arguments: Arguments) -> None:
@@ -290,12 +293,14 @@ def _cycle_errorlog(machine: Machine, arguments: Arguments) -> None:
 _SHOWN_OPTIONS: Final = """
 quoted_identifier arithabort ansi_null_dflt_on ansi_warnings ansi_padding ansi_nulls concat_null_yields_null
 """
+"""SET options that DBCC USEROPTIONS lists while they are ON."""
 
 
 def _show_user_options(machine: Machine, arguments: Arguments) -> None:
-    """Execute DBCC USEROPTIONS: show the options of the connection.
+    """Execute DBCC USEROPTIONS, which shows the SET options of the connection.
 
-    Their order is that of the documentation [DOC: DBCC USEROPTIONS]. Switches are listed only if they are ON.
+    The order is that of the documentation [DOC: DBCC USEROPTIONS]. ON/OFF options are listed only while they
+    are ON.
     """
     culture = machine.settings.culture
     options = dict(machine.session.options)
@@ -316,8 +321,9 @@ def _show_user_options(machine: Machine, arguments: Arguments) -> None:
 def _check_identity(machine: Machine, arguments: Arguments) -> None:
     """Execute DBCC CHECKIDENT (table [, NORESEED | RESEED [, value]]).
 
-    The next row gets *value* if the table never had a row, else the value after it. Raises 2501 for an
-    unknown table, 7997 for a table without identity [DOC: DBCC CHECKIDENT].
+    The next inserted row gets *value* if the table never had a row; otherwise, it gets the value after
+    *value*. Raises
+    2501 for an unknown table, 7997 for a table without an identity column [DOC: DBCC CHECKIDENT].
     """
     name, *arguments_left = (to_text(argument) for argument in arguments)
     ref = TableRef(tuple(part.strip('[]"') for part in name.split(".")))
@@ -364,7 +370,10 @@ PINTABLE PROCCACHE RESOURCE SHOW_STATISTICS SHOWCONTIG SHOWFILESTATS SHOWWEIGHTS
 STACKDUMP TAB UNPINTABLE UPDATEUSAGE WRITEPAGE
 """
 UNSIMULATED_COMMANDS: Final = frozenset(_UNSIMULATED_TEXT.split())
-"""Commands of the product that are not simulated. Most are documented [DOC: DBCC]; some are known otherwise."""
+"""DBCC commands of the product that are not simulated.
+
+Most are documented [DOC: DBCC]. The others are known from public sources.
+"""
 
 DBCC: Final[dict[str, Callable[[Machine, Arguments], None]]] = {
     "TRACEON": _turn_trace_flags_on,
@@ -380,13 +389,14 @@ DBCC: Final[dict[str, Callable[[Machine, Arguments], None]]] = {
     "USEROPTIONS": _show_user_options,
     "CHECKIDENT": _check_identity,
 }
+"""DBCC command -> function that executes it."""
 
 
 # --- configuration ---------------------------------------------------------------------------------------
 
 
 def execute_sp_configure(machine: Machine, arguments: dict[str, Scalar]) -> None:
-    """Execute sp_configure [name [, value]]: show options, or store a value for the next RECONFIGURE."""
+    """Execute sp_configure [name [, value]], which shows options or stores a value for the next RECONFIGURE."""
     name, value = arguments.get("@configname"), arguments.get("@configvalue")
     context = machine.context
     advanced = get_option_value(context, "show advanced options") == 1
@@ -444,9 +454,9 @@ def _store_option(machine: Machine, name: str, **values: int) -> None:
 
 
 def execute_reconfigure(machine: Machine) -> None:
-    """Execute RECONFIGURE: apply the values that sp_configure has stored.
+    """Execute RECONFIGURE, which applies the values that sp_configure has stored.
 
-    Options that are not dynamic take effect at the next start of the service [DOC: sp_configure].
+    Values of options that are not dynamic take effect at the next start of the service [DOC: sp_configure].
     """
     at_start = {option.name for option in list_options(machine.context.version) if not option.dynamic}
     for row in ledger_tables.OPTIONS.list_rows(machine.world, machine.session.server):

@@ -1,4 +1,4 @@
-"""OBJECTPROPERTY and OBJECTPROPERTYEX. object_properties.tsv lists the properties."""
+"""Functions OBJECTPROPERTY and OBJECTPROPERTYEX. object_properties.tsv lists the properties."""
 
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -17,10 +17,12 @@ _UNSIMULATED: Final = frozenset(
         "isprecise", "isquotedidenton", "issystemverified", "systemdataaccess", "userdataaccess",
     }
 )  # fmt: skip
-"""Documented properties that are not simulated for all types of objects. [DOC: OBJECTPROPERTYEX]"""
+"""Documented properties that are not simulated for some types of objects. [DOC: OBJECTPROPERTYEX]"""
 
 
 class _Property(NamedTuple):
+    """Entry of a property in object_properties.tsv, which explains the columns."""
+
     since: int
     types: tuple[str, ...]
     value: str
@@ -37,7 +39,10 @@ def _read_properties() -> dict[str, list[_Property]]:
 
 
 def get_object_property(context: Context, number: Scalar, wanted: Scalar) -> Scalar:
-    """Return a property of an object; NULL for an unknown object or property, or another type of object."""
+    """Evaluate OBJECTPROPERTY.
+
+    Return NULL for an unknown object or property, or a property that this type of object does not have.
+    """
     views = ("sys.objects", "sys.system_objects")
     rows = (row for view in views for row in catalog.list_view_rows(context, view))
     row = next((row for row in rows if row["object_id"] == number), None)
@@ -57,7 +62,7 @@ def get_object_property(context: Context, number: Scalar, wanted: Scalar) -> Sca
 
 
 def get_object_property_ex(context: Context, number: Scalar, wanted: Scalar) -> Scalar:
-    """Return a property of an object, also one that only OBJECTPROPERTYEX has [DOC: OBJECTPROPERTYEX]."""
+    """Evaluate OBJECTPROPERTYEX, which has more properties than OBJECTPROPERTY [DOC: OBJECTPROPERTYEX]."""
     key = to_text(wanted).strip().lower()
     if key == "basetype":
         rows = (row for row in catalog.list_view_rows(context, "sys.objects") if row["object_id"] == number)
@@ -72,7 +77,7 @@ def get_object_property_ex(context: Context, number: Scalar, wanted: Scalar) -> 
 
 
 def _evaluate_property(context: Context, row: catalog.Record, value: str) -> Scalar:
-    """Evaluate the value of a property in object_properties.tsv."""
+    """Return the property of the object *row* that the expression *value* in object_properties.tsv describes."""
     number = row["object_id"]
     if value == "NULL":
         return None
@@ -94,7 +99,7 @@ def _get_owner(context: Context, row: catalog.Record) -> Scalar:
 
 
 def _build_row_property(view: str, matches: Callable[[catalog.Record], object]) -> Callable[..., Scalar]:
-    """Build a property that is 1 if a row of the object in *view* matches."""
+    """Build a property function that returns 1 if *matches* is true for a row of the object in *view*."""
 
     def compute(context: Context, row: catalog.Record) -> Scalar:
         return int(any(matches(r) for r in _list_own_rows(context, view, row)))
@@ -107,7 +112,7 @@ def _list_own_rows(context: Context, view: str, row: catalog.Record) -> Iterable
 
 
 def _find_key_type(context: Context, row: catalog.Record) -> Scalar:
-    """Return the type of the index of a key constraint; NULL for another constraint."""
+    """Return the index type of a key constraint; NULL for other constraints."""
     for key in _list_own_rows(context, "sys.key_constraints", row):
         for index in catalog.list_view_rows(context, "sys.indexes"):
             if (index["object_id"], index["index_id"]) == (key["parent_object_id"], key["unique_index_id"]):
@@ -116,7 +121,7 @@ def _find_key_type(context: Context, row: catalog.Record) -> Scalar:
 
 
 def _is_column_constraint(context: Context, row: catalog.Record) -> Scalar:
-    """Return 1 for a CHECK, DEFAULT or FOREIGN KEY constraint on a single column."""
+    """Return 1 for a CHECK, DEFAULT or FOREIGN KEY constraint on a single column, else 0."""
     kind = to_text(row["type"]).strip()
     if kind == "F":
         columns = [
@@ -150,3 +155,4 @@ _COMPUTED: Final[dict[str, Callable[[Context, catalog.Record], Scalar]]] = {
     "cnstisnonclustkey": lambda context, row: int(_find_key_type(context, row) == 2),
     "cnstiscolumn": _is_column_constraint,
 }
+"""Property that object_properties.tsv cannot describe -> function that computes it."""

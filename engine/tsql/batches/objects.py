@@ -1,10 +1,8 @@
 """Tables, procedures, views and functions that scripts create.
 
-The log of a user database contains its objects (protocol/commits.py).
-
-A connection holds the changes of its transaction until COMMIT (SqlSession.writes). The current state of an
-object is its committed state plus the changes of all open connections. The end of a connection discards its
-changes.
+The log of a user database contains its objects (protocol/commits.py). A connection holds the changes of its
+transaction until COMMIT (SqlSession.writes). The current state of an object is its committed state plus the
+changes of all open connections. The end of a connection discards its uncommitted changes.
 """
 
 from __future__ import annotations
@@ -31,36 +29,39 @@ from engine.tsql.scalars.types import SqlType
 
 
 class UserProcedure(Struct, frozen=True):
-    """Procedure created by a script. *body* begins on the same line as in the batch."""
+    """Stored procedure that a script has created. *body* begins on the same line as in the batch."""
 
     parameters: tuple[ProcedureParameter, ...]
     body: str
     definition: str = ""
-    """Batch that created it, as sys.sql_modules shows it."""
+    """Text of the batch that created the procedure, as sys.sql_modules shows it."""
 
 
 class UserView(Struct, frozen=True):
-    """View created by a script, with the columns that its query had then (sys.columns keeps them)."""
+    """View that a script has created."""
 
     query: str
     columns: tuple[tuple[str, SqlType | None], ...] | None = None
-    """Names and types; None if unknown."""
+    """Names and types of the columns when the view was created, as sys.columns shows them; None if unknown."""
     definition: str = ""
-    """Batch that created it, as sys.sql_modules shows it."""
+    """Text of the batch that created the view, as sys.sql_modules shows it."""
 
 
 class UserFunction(Struct, frozen=True):
-    """Function created by a script (resolution.py)."""
+    """User-defined function that a script has created (resolution.py)."""
 
     parameters: tuple[ProcedureParameter, ...]
     returned: str
-    """Expression, or query of a table-valued function."""
+    """Expression of a scalar function, or query of an inline table-valued function; see *body*."""
     returns: str = ""
-    """Type of the expression; empty for a table-valued function."""
+    """Data type that a scalar function returns; empty for a table-valued function."""
     definition: str = ""
-    """Batch that created it, as sys.sql_modules shows it."""
+    """Text of the batch that created the function, as sys.sql_modules shows it."""
     body: str = ""
-    """Body from BEGIN to END. *returned* is then empty, or the table variable with the resulting rows."""
+    """Body from BEGIN to END; empty if the function has none.
+
+    With a body, *returned* is empty, or the table variable that collects the result rows.
+    """
 
 
 UserObject = Table | UserProcedure | UserView | UserFunction
@@ -70,26 +71,26 @@ KINDS: Final[dict[type[UserObject], tuple[str, str, str]]] = {
     UserView: ("V ", "VIEW", "view"),
     UserFunction: ("FN", "SQL_SCALAR_FUNCTION", "function"),
 }
-"""Class of object -> type and type_desc of sys.objects, and the word for it in messages."""
+"""Class of an object -> type and type_desc in sys.objects, and the word for the class in messages."""
 INLINE_FUNCTION, TABLE_FUNCTION = "IF", "TF"
 
 
 def get_type_code(item: UserObject) -> str:
-    """Return `type` of sys.objects."""
+    """Return the `type` of an object in sys.objects."""
     if not isinstance(item, UserFunction) or item.returns:
         return KINDS[type(item)][0]
     return TABLE_FUNCTION if item.body else INLINE_FUNCTION
 
 
 class Schema(Struct, frozen=True):
-    """Schema created by a script."""
+    """Database schema that a script has created."""
 
     number: int
     owner: str
 
 
 class StoredObject(Struct, frozen=True):
-    """Object with the original spelling of its name and schema."""
+    """Object or schema with the original spelling of its name."""
 
     name: str
     item: UserObject | Schema
@@ -97,25 +98,28 @@ class StoredObject(Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """Return the name for lookups, in lowercase."""
+        """Return the key of the object in its database (make_object_key)."""
         return make_object_key((self.schema, self.name))
 
     @property
     def object_id(self) -> int:
-        """Return the id that OBJECT_ID reports."""
+        """Return the ID that OBJECT_ID reports."""
         return compute_object_id(self.key)
 
 
 # --- committed objects -----------------------------------------------------------------------------------
 
 CACHED_CONTENTS_MAX: Final = 16
-"""Number of database states whose objects are cached. Assumed: those of a few copies and their backups."""
+"""Maximum number of database states whose objects are cached. Assumed: those of a few copies and their
+backups.
+"""
 
 _CONTENTS: OrderedDict[Commit, dict[str, StoredObject]] = OrderedDict()
+"""Cache of the objects after a commit, least recently added first."""
 
 
 def list_objects_after(last_commit: Commit | None) -> Mapping[str, StoredObject]:
-    """Return all objects by lowercase name, in the state after *last_commit*."""
+    """Return all objects by key in the state of the database after *last_commit*."""
     later_commits: list[Commit] = []
     known_objects, commit = None, last_commit
     while commit is not None and (known_objects := _CONTENTS.get(commit)) is None:
@@ -143,7 +147,7 @@ def _store_object(objects: dict[Name, StoredObject], name: Name, stored_object: 
 
 
 def _read_committed_objects(context: Context, database: str) -> Mapping[str, StoredObject]:
-    """Return the committed objects of a database on this server."""
+    """Return the committed objects of a database on this server by key."""
     world, server_name = context.world, context.session.server
     copy, picture = context.find_copy(database), context.find_snapshot(database)
     if copy is not None:
@@ -165,11 +169,13 @@ def _read_committed_objects(context: Context, database: str) -> Mapping[str, Sto
 Name = TypeVar("Name")
 
 Edit = RowChanges | StoredObject | None
-"""Change of a transaction to an object: row changes, a new version, or None if it is dropped."""
+"""Change of a transaction to an object: row changes, a new version of the object, or None for a dropped
+object.
+"""
 
 
 def apply_edit(stored_object: StoredObject | None, edit: object) -> StoredObject | None:
-    """Return the object after the edit."""
+    """Return the object after the edit; None if it is dropped."""
     if not isinstance(edit, RowChanges):
         assert edit is None or isinstance(edit, StoredObject)
         return edit
@@ -194,7 +200,7 @@ def _make_edit(old_object: StoredObject | None, new_object: StoredObject | None)
 
 
 def _combine_edits(first_edit: object, second_edit: Edit) -> Edit:
-    """Return one edit with the effect of both."""
+    """Return one edit with the effect of two successive edits."""
     if not isinstance(second_edit, RowChanges):
         return second_edit
     return (
@@ -214,7 +220,10 @@ def list_writing_sessions(context: Context) -> Iterator[SqlSession]:
 def read_object(
     context: Context, object_key: ObjectKey, *, include_other_sessions: bool = True
 ) -> StoredObject | None:
-    """Return the object as this connection sees it: committed, with its own edits and (optionally) those of others."""
+    """Return the object with the connection's own uncommitted edits; None if it does not exist.
+
+    *include_other_sessions*: include the edits of other connections.
+    """
     committed_object = _read_committed_objects(context, object_key[1]).get(object_key[2])
     for session in list_writing_sessions(context) if include_other_sessions else ():
         if object_key in (edits := dict(session.writes)):
@@ -226,7 +235,7 @@ def read_object(
     )
 
 
-# --- look-up by name -------------------------------------------------------------------------------
+# --- lookup by name --------------------------------------------------------------------------------
 
 
 SCHEMAS: Final = {
@@ -234,13 +243,13 @@ SCHEMAS: Final = {
     "db_securityadmin": 16386, "db_ddladmin": 16387, "db_backupoperator": 16389, "db_datareader": 16390,
     "db_datawriter": 16391, "db_denydatareader": 16392, "db_denydatawriter": 16393,
 }  # fmt: skip
-"""Schemas of every database with their ids. Documented [DOC: sys.schemas]."""
+"""Predefined schema of every database -> schema ID. Documented [DOC: sys.schemas]."""
 
 DBO: Final = ("", "dbo")
-"""Schema names that mean the default schema for objects of scripts."""
+"""Schema names that mean dbo, the default schema of user objects."""
 
 SCHEMA: Final = "\0schema "
-"""Prefix of a schema's key among the objects."""
+"""Prefix of the key of a schema. It distinguishes schemas from objects."""
 
 
 SYSTEM_SCHEMAS: Final = frozenset({"sys", "information_schema"})
@@ -248,12 +257,15 @@ SYSTEM_SCHEMAS: Final = frozenset({"sys", "information_schema"})
 
 
 def get_schema_name(parts: tuple[str, ...]) -> str:
-    """Return the schema in a name of up to three parts; dbo by default."""
+    """Return the schema in a name of up to three parts, in lowercase; empty if the name has no schema."""
     return parts[-2].lower() if len(parts) > 1 else ""
 
 
 def make_object_key(parts: tuple[str, ...]) -> str:
-    """Return the key of an object: its lowercase name, preceded by the schema unless that is dbo."""
+    """Return the key of an object in its database.
+
+    The key is the lowercase name. A prefix names the schema if it is not dbo.
+    """
     schema, name = get_schema_name(parts), parts[-1].lower()
     return name if schema in DBO else f"{schema}\0{name}"
 
@@ -264,7 +276,7 @@ def format_qualified_name(parts: tuple[str, ...]) -> str:
 
 
 def list_schemas(context: Context) -> dict[str, Schema]:
-    """Return the schemas of the current database by name."""
+    """Return the schemas of the current database by their names."""
     schemas_by_name = {
         stored_object.name: stored_object.item
         for _, stored_object in _list_items(context)
@@ -274,7 +286,10 @@ def list_schemas(context: Context) -> dict[str, Schema]:
 
 
 def resolve_object_key(context: Context, parts: tuple[str, ...]) -> ObjectKey:
-    """Return (server, database, key) for a name of up to three parts. The database must be open."""
+    """Return (server, database, key) for a name of up to three parts.
+
+    Raises SqlError if the connection cannot use the database.
+    """
     database = context.session.database
     if len(parts) == 3:
         database = context.open_database(parts[0])
@@ -285,9 +300,9 @@ def resolve_object_key(context: Context, parts: tuple[str, ...]) -> ObjectKey:
 def locate_object(
     context: Context, parts: tuple[str, ...], *, include_other_sessions: bool = True
 ) -> tuple[ObjectKey, StoredObject | None]:
-    """Return the place of the object with that name, and the object or None.
+    """Return the key of the object with that name, and the object; None if it does not exist.
 
-    `sp_…` is also looked up in master.
+    The name `sp_…` is also looked up in master.
     """
     object_key = resolve_object_key(context, parts)
     stored_object = read_object(context, object_key, include_other_sessions=include_other_sessions)
@@ -299,9 +314,9 @@ def locate_object(
 
 
 def find_object(context: Context, parts: tuple[str, ...], *, waits: bool = True) -> UserObject | None:
-    """Return the object with that name, or None.
+    """Return the object with that name; None if it does not exist.
 
-    *waits*: wait while another transaction creates, alters or drops it.
+    *waits*: wait while another transaction creates, alters or drops the object.
     """
     if len(parts) == 2 and parts[0].lower() in SYSTEM_SCHEMAS:
         return None
@@ -314,7 +329,7 @@ def find_object(context: Context, parts: tuple[str, ...], *, waits: bool = True)
 
 
 def require_permission(context: Context, parts: tuple[str, ...], permission: str) -> None:
-    """Raise 229 if the connection lacks the permission on an object that a script created."""
+    """Raise 229 if the connection lacks *permission* on a user object."""
     object_key, stored_object = locate_object(context, parts, include_other_sessions=False)
     if stored_object is not None:
         require_object_permission(
@@ -323,7 +338,7 @@ def require_permission(context: Context, parts: tuple[str, ...], permission: str
 
 
 def require_alter(context: Context, parts: tuple[str, ...]) -> None:
-    """Raise 1088 if the connection lacks ALTER on an object."""
+    """Raise 1088 if the connection lacks ALTER on a user object."""
     object_key, stored_object = locate_object(context, parts, include_other_sessions=False)
     if stored_object is not None and not has_permission(
         context, object_key[1], "ALTER", stored_object.schema, stored_object.key
@@ -332,7 +347,7 @@ def require_alter(context: Context, parts: tuple[str, ...]) -> None:
 
 
 def exclude_locked_rows(context: Context, parts: tuple[str, ...], table: Table) -> Table:
-    """Return the table without the rows that other connections have locked, as READPAST requires."""
+    """Return the table without the rows that other connections have locked (READPAST)."""
     object_key = resolve_object_key(context, parts)
     locked: set[int] = set()
     for session in list_writing_sessions(context):
@@ -344,11 +359,9 @@ def exclude_locked_rows(context: Context, parts: tuple[str, ...], table: Table) 
 
 
 ROW_KB: Final = 0.1
+"""Log in KB of a changed row, in addition to the text in it. Assumed."""
 OBJECT_KB: Final = 6.0
-"""Log in KB for a changed row in addition to its text, and for a DDL statement on an object.
-
-Assumed: a few KB for rows of system tables.
-"""
+"""Log in KB of a DDL statement on an object. Assumed: a few KB for rows of system tables."""
 
 
 def _compute_log_kb(edit: Edit) -> float:
@@ -363,9 +376,9 @@ def _compute_log_kb(edit: Edit) -> float:
 def _change_object(
     context: Context, object_key: ObjectKey, old_object: StoredObject | None, new_object: StoredObject | None
 ) -> None:
-    """Record the statement's change of an object and write it into the log.
+    """Store a change of an object in the transaction and write it to the log.
 
-    Raise 3906 for a read-only copy, or 9002.
+    Raise 3906 if the copy is read-only, 9002 if the log is full.
     """
     gate.check_database_state(context, "write", object_key[1])
     copy = context.find_copy(object_key[1])
@@ -384,7 +397,7 @@ def _change_object(
 
 
 def _choose_lock(old_object: StoredObject | None, edit: Edit) -> str:
-    """Return the lock that an edit needs. New rows need none."""
+    """Return the lock mode that an edit needs. An edit that only adds rows needs INSERT."""
     if not isinstance(edit, RowChanges):
         return locks.SCHEMA
     assert old_object is not None and isinstance(old_object.item, Table)
@@ -405,7 +418,7 @@ def _write_log(context: Context, copy: DatabaseCopy, kb: float) -> None:
 
 
 def store_object(context: Context, parts: tuple[str, ...], user_object: UserObject) -> None:
-    """Store an object under its name. It replaces an existing one."""
+    """Store an object under its name, in place of an existing object."""
     object_key = resolve_object_key(context, parts)
     old_stored_object = read_object(context, object_key)
     _check_capacity(context, object_key, user_object)
@@ -421,7 +434,7 @@ def store_object(context: Context, parts: tuple[str, ...], user_object: UserObje
 
 
 def store_schema(context: Context, name: str, schema: Schema | None) -> None:
-    """Store a schema of the current database under its name, or remove it if *schema* is None."""
+    """Store a schema of the current database under its name. If *schema* is None, remove it."""
     object_key = (context.session.server, context.session.database.lower(), SCHEMA + name.lower())
     _change_object(
         context,
@@ -439,14 +452,16 @@ def move_object(context: Context, old_object: StoredObject, new_object: StoredOb
 
 
 def store_in_system_database(world: World, object_key: ObjectKey, edit: object) -> None:
-    """Store a committed change of an object in master or another system database, whose log is not simulated."""
+    """Store a committed change of an object in a system database, whose log is not simulated."""
     _store_object(world.objects, object_key, apply_edit(world.objects.get(object_key), edit))
 
 
 OBJECTS_MAX: Final = 1_000
+"""Maximum number of objects in a database. Assumed."""
 CELLS_MAX: Final = 1_000_000
+"""Maximum number of values in all tables of a database. Assumed."""
 CHARACTERS_MAX: Final = 20_000_000
-"""Maximum number of objects of a database, values in their rows, and characters together. Assumed."""
+"""Maximum number of characters in all objects of a database. Assumed."""
 
 
 def _check_capacity(context: Context, object_key: ObjectKey, user_object: UserObject) -> None:
@@ -474,10 +489,10 @@ def _check_capacity(context: Context, object_key: ObjectKey, user_object: UserOb
 def create_object(
     context: Context, parts: tuple[str, ...], user_object: UserObject, verb: str = "CREATE"
 ) -> None:
-    """Execute CREATE, ALTER or CREATE OR ALTER of an object.
+    """Create or alter an object. *verb*: CREATE, ALTER or CREATE OR ALTER.
 
     CREATE raises 2714 if the name is in use and 2760 for an unknown schema. ALTER raises 208 if there is no
-    object of that kind. CREATE OR ALTER raises 2010 if there is one of another kind.
+    object of that kind. CREATE OR ALTER raises 2010 if there is an object of another kind.
     """
     old = find_object(context, parts)
     alter = verb == "ALTER" or (verb != "CREATE" and old is not None)
@@ -495,7 +510,7 @@ def create_object(
 
 
 def drop_object(context: Context, parts: tuple[str, ...], kind: type[UserObject]) -> None:
-    """Execute DROP. Raise 3701 for an unknown object, 3705 for one of another kind."""
+    """Drop an object. Raise 3701 for an unknown object, 3705 for an object of another kind."""
     object_key, old_stored_object = locate_object(context, parts)
     item = old_stored_object.item if old_stored_object is not None else None
     if item is not None and not isinstance(item, Schema) and type(item) is not kind:
@@ -507,7 +522,7 @@ def drop_object(context: Context, parts: tuple[str, ...], kind: type[UserObject]
 
 
 def list_objects(context: Context) -> list[tuple[StoredObject, UserObject]]:
-    """Return the objects of the current database by name: committed ones and the connection's own."""
+    """Return the objects of the current database by name, with the connection's uncommitted changes."""
     return [
         (stored_object, stored_object.item)
         for _, stored_object in _list_items(context)
@@ -516,7 +531,7 @@ def list_objects(context: Context) -> list[tuple[StoredObject, UserObject]]:
 
 
 def _list_items(context: Context) -> list[tuple[str, StoredObject]]:
-    """Return (key, object) for the objects and schemas."""
+    """Return (key, object) for each object and schema of the current database."""
     database = context.session.database
     items_by_name = dict(_read_committed_objects(context, database))
     for (server, write_database, name), edit in context.writes.items():
@@ -528,7 +543,7 @@ def _list_items(context: Context) -> list[tuple[str, StoredObject]]:
 def list_hidden_objects(context: Context) -> list[StoredObject]:
     """Return the objects of the current database on which the connection has no permission.
 
-    Views and functions about metadata do not show them. [DOC: metadata visibility]
+    Metadata views and functions do not show these objects. [DOC: metadata visibility]
     """
     database = context.session.database
     return [
@@ -551,15 +566,15 @@ VISIBILITY: Final = (
     "ALTER",
     "VIEW DEFINITION",
 )
-"""Permissions each of which makes an object visible [DOC: metadata visibility]."""
+"""Permissions that make an object visible. One of them is sufficient [DOC: metadata visibility]."""
 
 
 def list_temporary_tables(context: Context) -> Iterator[tuple[str, int, Table]]:
-    """Yield the connection's own temp tables with their ids in tempdb. A newer table has a lower id."""
+    """Yield (name, ID in tempdb, table) for each temp table of the connection. A newer table has a lower ID."""
     for index, (name, table) in enumerate(context.session.tables):
         yield name, -1_000_000 - index, table
 
 
 def compute_object_id(name: str) -> int:
-    """Return the id of an object: the same number for the same key."""
+    """Return the object ID of a key. The same key always has the same ID."""
     return zlib.crc32(name.lower().encode()) & 0x7FFFFFFF
