@@ -131,10 +131,7 @@ CLUSTER_PROPERTIES: Final = {
     "FAILURECONDITIONLEVEL": (3, 0, 5),
     "HEALTHCHECKTIMEOUT": (60_000, 15_000, 2**31 - 1),
 }
-"""Simulated properties of a failover cluster instance: (default, minimum, maximum).
-
-[DOC: ALTER SERVER CONFIGURATION]
-"""
+"""(default, minimum, maximum) of simulated cluster instance properties. [DOC: ALTER SERVER CONFIGURATION]"""
 
 
 def _set_cluster_property(machine: Machine, statement: s.ClusterProperty) -> Outcome:
@@ -299,10 +296,7 @@ SID_BYTES: Final = 16
 
 
 def _parse_sid(value: object) -> int | None:
-    """Convert a SID such as 0x0102… to a number. None means not specified.
-
-    Raise 102 for other characters, 15419 for a wrong length.
-    """
+    """Convert a SID such as 0x0102… to a number. Raise 102 for other characters, 15419 for a wrong length."""
     if value is None:
         return None
     digits = str(value).lower().removeprefix("0x")
@@ -550,10 +544,7 @@ def _create_database(machine: Machine, statement: s.CreateDatabase) -> Outcome:
 
 
 def _build_new_file(file: s.FileSpec) -> databases.NewFile:
-    """Return a file of CREATE DATABASE.
-
-    Raise 102 for an unknown property, 1036 for a missing one.
-    """
+    """Return a file of CREATE DATABASE. Raise 102 for an unknown property, 1036 for a missing one."""
     values = dict(file.properties)
     for name in values:
         if name not in FILE_PROPERTIES[:1] + FILE_PROPERTIES[2:6]:

@@ -1,7 +1,4 @@
-"""Connections, running batches and their tables, as immutable data.
-
-A world with waiting batches can therefore be forked.
-"""
+"""Connections, running batches and their tables as immutable data, which a fork of the world can share."""
 
 from __future__ import annotations
 
@@ -148,10 +145,7 @@ class SqlCursor(Struct, frozen=True):
     scrolls: bool = False
     """True if FETCH can move in every direction, False if only forward."""
     counted: bool = False
-    """True if the number of rows is known when the cursor is opened (STATIC, KEYSET).
-
-    @@CURSOR_ROWS returns this number, and -1 for other cursors.
-    """
+    """True if OPEN determines the number of rows (STATIC, KEYSET) for @@CURSOR_ROWS, which is otherwise -1."""
     kinds: tuple[SqlType | None, ...] = ()
     """SQL types of the columns; None for an unknown type."""
     columns: tuple[str, ...] = ()
@@ -193,10 +187,7 @@ class SavedContext(Struct, frozen=True):
     transactions: int = 0
     """@@TRANCOUNT when the procedure or dynamic SQL began."""
     principal: tuple[str, str, str, tuple[tuple[str, str, str], ...]] | None = None
-    """Security context to restore: (login, user, database of the user, callers); see SqlSession.principal.
-
-    An EXECUTE AS in a procedure or dynamic SQL ends with it.
-    """
+    """Security context to restore after an EXECUTE AS in the text; see SqlSession.principal."""
 
 
 class Frame(Struct, frozen=True):
@@ -233,9 +224,7 @@ class Frame(Struct, frozen=True):
     procedure: str = ""
     """Name of the procedure whose body the text is; empty for other texts."""
     levels: int = 1
-    """Number by which the frame increases @@NESTLEVEL. It is two for sp_executesql, a procedure that runs a
-    text.
-    """
+    """Number of levels in @@NESTLEVEL; two for sp_executesql, a procedure that runs a text."""
 
 
 class Undo(Struct, frozen=True):
@@ -255,9 +244,7 @@ class ClientProgram(Struct, frozen=True, kw_only=True):
     database: str = "master"
     """Database at login. A reset of the connection returns to this database."""
     language: str = ""
-    """Language at login, like that of `SET LANGUAGE`; empty if none was requested and the login has no
-    default.
-    """
+    """Language at login, like that of `SET LANGUAGE`; empty for the server's default."""
     encrypted: bool = False
     """True if TLS encrypts the connection."""
     packet_bytes: int = 4096
@@ -289,18 +276,16 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     user_database: str = ""
     """Database of the impersonated user; empty without EXECUTE AS USER."""
     callers: tuple[tuple[str, str, str], ...] = ()
-    """Security contexts before each EXECUTE AS: (login, user, database of the user). REVERT returns to the
-    last.
-    """
+    """Security contexts before each EXECUTE AS: (login, user, database of the user). REVERT uses the last."""
     program: ClientProgram | None = None
-    """Program that owns the connection; None for a query window. A lost connection of a program is not
-    reopened.
-    """
+    """Program that owns the connection, which is then not reopened after a loss; None for a query window."""
     database: str = "master"
     read_intent: bool = False
     """True for ApplicationIntent=ReadOnly."""
     started_tick: int = 0
-    """Start tick of the instance when the connection was opened. The connection is lost after a later start."""
+    """Start tick of the instance when the connection was opened. A later start means that the connection is
+    lost.
+    """
     login_tick: int = 0
     transactions: int = 0
     rowcount: int = 0
@@ -321,9 +306,9 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     doomed: bool = False
     """True if the transaction can only be rolled back, after a caught error under XACT_ABORT."""
     writes: tuple[tuple[ObjectKey, object], ...] = ()
-    """Changes of the transaction by object: RowChanges, a created object, or None for a dropped object.
-
-    They are not in a log yet, so that the end of the connection undoes them.
+    """Changes of the transaction by object: RowChanges, a created object, or None for a dropped object. They
+    are not
+    in a log yet.
     """
     logs: tuple[tuple[tuple[str, str], float, float], ...] = ()
     """Log that the transaction has written: (key of the database copy, start position in KB, KB)."""
@@ -333,9 +318,7 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     """Key-range locks that the session holds until the end of the transaction."""
     applocks: tuple[ApplicationLock, ...] = ()
     committing: tuple[tuple[tuple[str, str], float], ...] = ()
-    """Commits whose log is not hardened yet: (key of the database copy, log position). Their locks remain
-    until then.
-    """
+    """Commits whose log is not hardened yet: (database copy, log position). They keep their locks."""
     last_text: str = ""
     """Text of the last batch that ended; empty before the first one."""
     last_begun_tick: int = 0
@@ -347,10 +330,7 @@ class SqlSession(Struct, frozen=True, kw_only=True):
         return self.login, self.user, self.user_database, self.callers
 
     def __repr__(self) -> str:
-        """Return the session as text for the state hash.
-
-        The text omits rare fields if they are empty, and the last batch, which only views show.
-        """
+        """Return the text for the state hash, without the last batch and empty rare fields."""
         repr_names = [name for name in self.__struct_fields__ if name not in UNSAID_OF_SESSION]
         repr_names = [name for name in repr_names if name not in RARE_IN_SESSION or getattr(self, name)]
         return f"Session({', '.join(f'{name}={getattr(self, name)!r}' for name in repr_names)})"
@@ -385,10 +365,7 @@ class Submission(Struct, frozen=True, kw_only=True):
     pending: tuple[str, tuple[object, ...]] | None = None
     """Completion handler of a pending statement, and the handler's arguments."""
     errors_from: int | None = None
-    """Number of messages that were already checked for errors; None without `:ON ERROR EXIT`.
-
-    An error in a later message ends the submission.
-    """
+    """Number of messages already checked for errors; None without `:ON ERROR EXIT`."""
     booked: bool = False
     """True if the submission has booked its next turn (work.py)."""
     acts: int = 0
@@ -442,16 +419,13 @@ class Window(Struct, frozen=True, kw_only=True):
     variables: tuple[tuple[str, str], ...] = ()
     """sqlcmd variables."""
     lost: int = 0
-    """Error number for the next batch after a connection with an open transaction was lost; 0 for no error."""
+    """Error number for the next batch after the loss of an open transaction; 0 for no error."""
     queue: tuple[str, ...] = ()
     """Submissions that wait until the running one ends."""
 
     @property
     def remote(self) -> bool:
-        """Return whether a program owns the connection.
-
-        Such a connection never reconnects silently. The window ends with its session.
-        """
+        """Return whether a program owns the connection, which never reconnects and ends with its session."""
         return self.session is not None and self.session.program is not None
 
 
@@ -460,10 +434,7 @@ DESCRIPTION: Final = "first result"
 
 
 def parse_declarations(text: str) -> list[tuple[str, str, bool, str]]:
-    """Parse the parameter declarations of sp_executesql. Return (name, type, output, default) for each.
-
-    Raises 102 for a part that is not a declaration.
-    """
+    """Return (name, type, output, default) for each parameter declaration of sp_executesql. Raises 102."""
     declared = []
     for part in _split_at_commas(text):
         words = part.split(None, 1)
@@ -504,17 +475,15 @@ class Scope(Struct):
     code: Program = ()
     """Instructions of the compiled text."""
     units: Program = ()
-    """Instructions whose names are resolved before execution, including those in the body of a new procedure."""
+    """Instructions whose names are resolved before execution, with those in the body of a new procedure."""
     resolved: int = 0
     """Number of `units` whose names are resolved (resolution.py)."""
     problems: list[CaughtError] = field(default_factory=list)
     """Errors that name resolution has found."""
     database: str = ""
-    """Current database at the instruction whose names are being resolved, if USE has changed it; else empty."""
+    """Database of the latest USE before the instruction whose names are being resolved; else empty."""
     quoting: str = ""
-    """Value of the latest SET QUOTED_IDENTIFIER (ON or OFF) before the instruction whose names are being
-    resolved.
-    """
+    """Latest SET QUOTED_IDENTIFIER (ON or OFF) before the instruction whose names are being resolved."""
     known_types: dict[str, SqlType] = field(default_factory=dict)
     """Types of the variables declared before the instruction whose names are being resolved."""
     known_tables: dict[str, Columns] = field(default_factory=dict)
@@ -571,10 +540,7 @@ class Scope(Struct):
         )
 
     def compile(self, work: int) -> int:
-        """Continue compiling the text with at most *work* units. Return the units spent.
-
-        Raises SqlSyntaxError.
-        """
+        """Compile on with at most *work* units. Return the units spent. Raises SqlSyntaxError."""
         assert self.read is not None
         compiling = program.compile_in_steps(self.text, self.version, frozenset(self.parameters))
         if not compiling.continue_to(self.read + work):
@@ -588,10 +554,7 @@ class Scope(Struct):
         return cost
 
     def declare_all(self) -> None:
-        """Declare all variables as NULL, even those whose DECLARE is never reached.
-
-        [DOC: DECLARE @local_variable]
-        """
+        """Declare all variables as NULL, even after unreached DECLAREs [DOC: DECLARE @local_variable]."""
         for instruction in self.code:
             action = instruction.action
             if isinstance(action, RunStatement) and isinstance(action.statement, s.Declare):

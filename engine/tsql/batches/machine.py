@@ -51,9 +51,8 @@ MESSAGE_CHARACTERS_MAX: Final = 1_000_000
 """Maximum number of characters in all messages of one submission. Assumed."""
 
 CHARACTERS_MAX: Final = 5_000_000
-"""Maximum number of characters in all result sets of one submission. Assumed: slightly more than the largest
-result
-set has.
+"""Maximum number of characters in all result sets of one submission. Assumed: slightly more than in the
+largest.
 """
 
 CELLS_MAX: Final = 150_000
@@ -88,11 +87,10 @@ BATCH_ENDS: Final = frozenset(
 """Errors that end the batch. Known from the product's behavior, because the documentation is incomplete."""
 
 CONVERSIONS: Final = frozenset({241, 242, 245, 248, 8114, 8169})
-"""Conversion errors that end the batch and the transaction.
+"""Conversion errors that end the batch and the transaction, or doom the transaction in a TRY block (3930,
+3998).
 
-In a TRY block, they doom the transaction (3930, 3998). Seen in public client output for 245 and 8169; the
-others
-are derived.
+Seen in public client output for 245 and 8169; the others are derived.
 """
 
 SCOPE_ENDS: Final = frozenset(
@@ -185,10 +183,7 @@ class SubmissionOutput:
             self.append_message(text, rows=count)
 
     def end_statement(self, rows: int | None = None, status: int | None = None) -> None:
-        """Record the completion of a statement for drivers.
-
-        SET NOCOUNT ON suppresses a completion without *status*.
-        """
+        """Record the completion of a statement for drivers. NOCOUNT suppresses a completion without *status*."""
         quiet = status is None and dict(self.session.options).get("NOCOUNT") == "ON"
         if not quiet and len(self.run.ends) < OUTPUT_MAX:
             end = StatementCompletion(len(self.messages), len(self.results), rows, status)
@@ -217,10 +212,7 @@ class SubmissionOutput:
         self.append_message(f"{NOT_SIMULATED}{feature}", severity=10)
 
     def report_partly_simulated(self, notice: str) -> None:
-        """Report, once per submission, that a part of an executed statement is not simulated.
-
-        The message is not an error, so that a program that waits for a result continues.
-        """
+        """Report once per submission, not as an error, that a part of a statement is not simulated."""
         text = f"{NOT_SIMULATED}{notice}"
         if all(message.text != text for message in self.messages):
             self.append_message(text)
@@ -268,9 +260,8 @@ _NEAR: Final = frozenset({102, 155, 156, 308})
 """Errors that quote a word of the text."""
 
 _FOLLOWING: Final = frozenset({1750, 3727, 4916})
-"""Messages after an error, most of severity 10, that clients receive as errors of severity 16, state 0.
-
-Seen in public client output.
+"""Messages after an error that clients receive as errors of severity 16, state 0. Seen in public client
+output.
 """
 
 _OUTPUT_LIMIT: Final = (
@@ -353,17 +344,11 @@ class Machine(SubmissionOutput):
 
     @abstractmethod
     def handle_error(self, problem: SqlError, line: int | None = None, ends_batch: bool = False) -> None:
-        """Pass an error of the running statement to the CATCH block, or report it.
-
-        A reported error may end the batch. *ends_batch*: it always ends the batch.
-        """
+        """Pass an error of the running statement to the CATCH block, or report it, which may end the batch."""
 
     @abstractmethod
     def handle_errors(self, errors: list[CaughtError], ends_batch: bool = False, aborts: bool = True) -> None:
-        """Pass errors of the running statement to the CATCH block, or report them.
-
-        *aborts*: XACT_ABORT applies if it is ON.
-        """
+        """Pass errors to the CATCH block, or report them. *aborts*: XACT_ABORT applies if it is ON."""
 
     @abstractmethod
     def abort_as_deadlock_victim(self) -> None:
@@ -418,10 +403,7 @@ class Machine(SubmissionOutput):
         procedure: str = "",
         levels: int = 1,
     ) -> None:
-        """Run the text of a procedure, EXEC or sp_executesql before the rest of the running batch.
-
-        *database*: current database of the text, if it differs.
-        """
+        """Run *text* (of a procedure or dynamic SQL) before the rest of the batch, in *database* if given."""
         target = self.context.open_database(database) if database else ""
         if len(self.scopes) > NESTING_MAX:
             raise SqlError(217, NESTING_MAX)
@@ -490,10 +472,7 @@ class Machine(SubmissionOutput):
         return to_text(self.resolve_value(value))
 
     def set_variable(self, name: str, value: Scalar, source: SqlType | None = None) -> None:
-        """Assign *value*, converted to the variable's type. *source*: type of *value* if known.
-
-        Raise 137 for an undeclared variable.
-        """
+        """Assign *value*, converted to the variable's type. *source*: type of *value*. Raise 137."""
         if name not in self.scope.variables:
             raise SqlError(137, name)
         old = self.scope.variables[name]
@@ -519,10 +498,7 @@ class Machine(SubmissionOutput):
         return build_settings(self.session.options)
 
     def get_variable_type(self, name: str) -> SqlType | None:
-        """Return the type of a variable.
-
-        Return None for an undeclared variable, and for a sql_variant without a value.
-        """
+        """Return the type of a variable; None if it is undeclared, or a sql_variant without a value."""
         declared = self.scopes[-1].variables.get(name) if self.scopes else None
         if declared is None:
             return None
@@ -530,10 +506,7 @@ class Machine(SubmissionOutput):
         return None if kind.name == "sql_variant" and kind.base is None else kind
 
     def check_capacity(self, new_item: Table | SqlCursor) -> None:
-        """Check that the connection has room for *new_item*.
-
-        Raises UnsimulatedFeatureError if its tables and cursors become too large.
-        """
+        """Raise UnsimulatedFeatureError if *new_item* makes the connection's tables and cursors too large."""
         held_objects: list[Table | SqlCursor] = [new_item, *dict(self.session.tables).values()]
         held_objects += dict(self.session.cursors).values()
         for scope in self.scopes:
@@ -553,10 +526,7 @@ class Machine(SubmissionOutput):
         return self.run.acts < ACTS_MAX
 
     def count_change(self) -> None:
-        """Count a statement that changes the world.
-
-        Raises UnsimulatedFeatureError if the submission has executed too many of them.
-        """
+        """Count a statement that changes the world. Raises UnsimulatedFeatureError after too many of them."""
         if not self.may_run_command:
             raise UnsimulatedFeatureError(f"more than {ACTS_MAX} commands of one submission")
         self.run = replace(self.run, acts=self.run.acts + 1)

@@ -33,9 +33,9 @@ _COUNTED: Final = re.compile(
 
 
 def join_messages(messages: Iterable[Message]) -> str:
-    """Join the messages of a job step as public job histories show them.
+    """Join messages as in public job histories: `boo [SQLSTATE 42000] (Error 50000)`.
 
-    Example: `boo [SQLSTATE 42000] (Error 50000)`. [DOC: sysjobhistory].
+    [DOC: sysjobhistory].
     """
     parts = []
     for message in messages:

@@ -43,11 +43,9 @@ TEXTS_MAX: Final = 2_500_000
 
 
 def submit_text(world: World, window: str, text: str) -> None:
-    """Send *text* from a window.
+    """Send *text* from a window. It runs now or after the window's running submission.
 
-    The text runs immediately, or after the submission that is running in the window. The event `sql_done`
-    reports
-    the end.
+    The event `sql_done` reports the end of the submission.
     """
     name = _normalize_window_name(world, window)
     text = clean_text(text)
@@ -79,10 +77,7 @@ def submit_text(world: World, window: str, text: str) -> None:
 
 
 def _normalize_window_name(world: World, window: str) -> str:
-    """Return the window's name with the server in the world's spelling.
-
-    Raises KeyError for an unknown server.
-    """
+    """Return the window's name in the world's spelling. Raises KeyError for an unknown server."""
     server, mark, number = window.partition("#")
     exact = next((name for name in world.instances if name.lower() == server.lower()), None)
     if exact is None:
@@ -187,12 +182,9 @@ def _run_submission(world: World, name: str) -> None:
 
 
 LONG_S: Final = 30
-"""Simulated seconds after which a batch can be reported as a possible endless loop. Assumed."""
+"""Simulated seconds after which a batch is reported as a possible endless loop. Assumed."""
 LONG_WORK: Final = 1_000_000
-"""Work units (work.py) after which a batch can be reported as a possible endless loop.
-
-Assumed: scripts of people take about a second.
-"""
+"""Work units (work.py) until this report. Assumed: scripts of people take about a second."""
 
 
 def _warn_if_long_running(world: World, name: str, run: Submission) -> Submission:
@@ -308,10 +300,7 @@ def _run_client_step(
 
 
 def _run_slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[Submission, bool]:
-    """Run the submission until it waits or its current batch ends.
-
-    Return True if the submission can continue with its next step immediately.
-    """
+    """Run the submission until it waits or its batch ends. Return True if the next step can run immediately."""
     window: Window = world.sessions[name]
     server, refusal = resolve_server(world, name)
     if refusal is not None:
@@ -379,10 +368,7 @@ def _run_slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[
 
 
 def _begin_next_batch(run: Submission, server: str) -> Submission:
-    """Return the submission at its next batch, or at the same batch again for `GO n`.
-
-    After the last repetition, a message reports their number.
-    """
+    """Return the submission at its next batch, or at the same batch again for `GO n`."""
     step = (run.steps or ())[run.step]
     assert isinstance(step, script.ScriptBatch)
     repeats = run.repeats + 1
@@ -506,10 +492,7 @@ def record_transactions(world: World) -> None:
 
 
 def check_connections(world: World) -> None:
-    """End requests whose server or database is lost, and continue requests that can run again.
-
-    This runs after each reaction of the protocol.
-    """
+    """End requests with a lost server or database, and continue others. This runs after each reaction."""
     record_transactions(world)
     sound: set[tuple[object, ...]] = set()
     """Connection states that were checked already. Most of hundreds of connections have equal states."""
@@ -548,9 +531,7 @@ def check_connections(world: World) -> None:
         sound.clear()  # effects of the lost connection may have reached other servers
     run: Submission
     for name, run in list(world.batches.items()):
-        if (
-            world.batches.get(name) is not run
-        ):  # a job step in this loop may have ended or restarted the submission
+        if world.batches.get(name) is not run:  # a job step may have ended or restarted the batch
             continue
         instance = world.instances[resolve_server(world, name)[0]]
         if run.waiting in ("server", "login"):
