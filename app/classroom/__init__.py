@@ -1,35 +1,38 @@
-"""A class: a host that keeps every seat's log and plays it again, seats that dial in, and what is proved afterwards.
+"""Class: a host keeps the log of every seat and replays it. Seats connect to the host. Exports prove the results.
 
-A seat is a scenario, a seed and its log of actions. The host computes everything on the class dashboard from these. No
-Qt.
+A seat is a scenario, a seed and its log of actions. The host computes everything on the class dashboard from
+these. No Qt.
 
 Guarantees
-    A score is the result of the host's own replay; no seat can report one. An input that the host has acknowledged
-    survives any crash of host or seat. Each input counts once. A seat without a network plays the same drill and hands
-    in the same log as a file. Two people with the same scenario, seed and inputs get the same result.
+    A score is the result of the host's own replay; no seat can report one. An input that the host has
+    acknowledged survives any crash of host or seat. Each input counts once. A seat without a network plays
+    the same drill and hands in the same log as a file. Two people with the same scenario, seed and inputs get
+    the same result.
 
 The protocol
-    1. A seat connects with a code that contains the fingerprint of the host's certificate, so the first connection is
-       authenticated (code.py). It sends its token and the number of its last entry.
-    2. The host answers with the assignment (scenario, seed, limits) and its own last entry. Both continue there.
+    1. A seat connects with a code that contains the fingerprint of the host's certificate, so the first
+    connection is authenticated (code.py). It sends its token and the number of its last entry.
+    2. The host answers with the assignment (scenario, seed, limits) and the number of its own last entry. The
+    seat sends the entries that the host lacks.
     3. The seat writes each input to its own log (seat_log.py), applies it, and sends it with a number and, at
-       intervals, the hash of its state. It does not wait for the host.
+    intervals, the hash of its state. It does not wait for the host.
     4. The host stores entries in one transaction (record.py, writer.py), then acknowledges them.
-    5. Worker processes replay all logs (replay_verifier.py, verdict.py). The dashboard shows only their results. A long
-       run yields to other seats after one second (workers.py), so an endless batch delays only its own seat.
-    6. Instructions go the other way: freeze, limit of time, inject, message, rewind. Each has a number, is stored
-       before it is sent, and is answered by an entry of the log (instructions.py).
-    Messages are JSON objects with a kind, checked by msgspec on receipt (messages/).
+    5. Worker processes replay all logs (replay_verifier.py, verdict.py). The dashboard shows only their
+    results. A long run yields to other seats after one second (workers.py), so an endless batch delays only
+    its own seat.
+    6. The host sends instructions to seats: freeze, time limit, inject, message, rewind. Each has a number,
+    is stored before it is sent, and is answered by an entry of the log (instructions.py).
+    Messages are JSON objects with a kind. msgspec validates each message on receipt (messages/).
     seat_phase.py has the table of phases and events of a seat.
 
 Several hosts
-    The database is authoritative. bus.py only says which seats have news, and a host that misses a message rereads the
-    record. A silent host is considered lost; its seats reconnect to another one.
+    The database is authoritative. bus.py only reports which seats have changed. A host that misses a message
+    rereads the record. A host that stays silent is considered lost. Its seats reconnect to another host.
 
-Why this way
+Reasons for this design
     A log of inputs is small, survives bad networks, and proves the result. See decisions 2, 3 and 13.
 
-Rejected
-    Remote play on the host: every click would wait for the network. Signed scores from seats: a modified program signs
-    anything. Screen video: it proves nothing and costs bandwidth.
+Rejected alternatives
+    Remote play on the host: every click would wait for the network. Signed scores from seats: a modified
+    program signs anything. Screen video: it proves nothing and costs bandwidth.
 """

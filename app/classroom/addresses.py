@@ -1,4 +1,4 @@
-"""Addresses by which other computers reach this one: one or more per network interface, never loopback."""
+"""Addresses at which other computers reach this computer: one or more per network interface, never loopback."""
 
 import ipaddress
 import re
@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import Final, NamedTuple
 
 EVERYWHERE: Final = ("0.0.0.0", "::", "")
-"""Listening addresses that stand for all addresses of this computer."""
+"""Listening addresses that mean all addresses of this computer."""
 ADDRESSES_MAX: Final = 4
 """Maximum number of addresses in a join code. Assumed: cable, Wi-Fi, and one or two tunnels."""
 _VIRTUAL: Final = re.compile(
@@ -24,7 +24,7 @@ class InterfaceAddress(NamedTuple):
 
 
 def list_addresses() -> list[InterfaceAddress]:
-    """Return the addresses of this computer's interfaces, the most likely reachable ones first."""
+    """Return the IPv4 addresses of this computer's interfaces, sorted by how likely others can reach them."""
     interfaces = _read_interfaces()
     preferred = _find_default_address()
 
@@ -37,7 +37,7 @@ def list_addresses() -> list[InterfaceAddress]:
 
 
 def list_reachable_addresses(address: str) -> list[str]:
-    """Return the addresses by which others reach a program that listens at *address*."""
+    """Return the addresses at which other computers reach a program that listens at *address*."""
     if address not in EVERYWHERE:
         return [address]
     return [address.address for address in list_addresses()][:ADDRESSES_MAX]
@@ -67,7 +67,7 @@ def _read_interfaces() -> list[InterfaceAddress]:
 
 
 def _find_default_address() -> str:
-    """Return the address of the default route; empty without one."""
+    """Return the address of the interface with the default route; empty if there is no default route."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))  # sends nothing: the system only selects the interface [RFC 5737]
@@ -77,7 +77,7 @@ def _find_default_address() -> str:
 
 
 def select_port(address: str, preferred: int) -> int:
-    """Return *preferred*, or 0 (any free port) if another program listens on that port."""
+    """Return *preferred*, or 0 (any free port) if another program already listens on *preferred*."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         socket.create_server((address, preferred), family=family).close()

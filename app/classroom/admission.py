@@ -28,7 +28,7 @@ Key = TypeVar("Key", int, str)
 
 
 class Admission:
-    """Admission of seats. A seat is on disk before its host announces it."""
+    """Admission of seats to a class. Each new seat is written to disk before the host announces it."""
 
     def __init__(
         self,
@@ -41,7 +41,8 @@ class Admission:
     ) -> None:
         """Create the admission.
 
-        *assignment*: assignment that every seat plays. *seats*: known seats by number; an admitted seat is added.
+        *assignment*: scenario, seed and mode that every seat plays. *seats*: known seats by number; each
+        admitted seat is added to it.
         """
         self._pace = pace
         self._class, self._record, self._writer, self._seats = the_class, record, writer, seats
@@ -52,14 +53,17 @@ class Admission:
         self._gate = RateLimiter(time.monotonic)
 
     async def admit(self, request: requests.Join | requests.Resume, address: str) -> SeatState:
-        """Return the seat that belongs to the token of *request*. Raises RequestRefusedError."""
+        """Return the seat that owns the token of *request*. A first Join creates it.
+
+        Raises RequestRefusedError.
+        """
         token_hash = hashlib.sha256(request.token.encode()).hexdigest()
         seat_state = self._find_by_token(token_hash)
         if seat_state is not None and (
             isinstance(request, requests.Join) or request.seat == seat_state.number
         ):
-            # a token cannot be guessed, so its owner may always return, even while others at this address
-            # guess codes
+            # A token cannot be guessed. Its owner may therefore return without the rate limit, even while
+            # others at this address guess codes.
             return seat_state
         self._check_rate(address)
         if isinstance(request, requests.Resume):
@@ -72,7 +76,7 @@ class Admission:
         return await self._find_or_create_seat(token_hash, request.name, request.consent)
 
     def build_probe_welcome(self, secret: str, address: str) -> SeatWelcome:
-        """Build the welcome of a test seat, which is not recorded. Raises RequestRefusedError."""
+        """Build the welcome for a test seat. The seat is not recorded. Raises RequestRefusedError."""
         self._check_rate(address)
         self._check_secret(secret, address)
         return build_welcome(self._assignment, NOBODY, state=self._class.state)
@@ -105,18 +109,18 @@ class Admission:
         return seat
 
     async def find_seat(self, number: int) -> SeatState | None:
-        """Return the seat with this number, even if another host admitted it."""
+        """Return the seat with this number, even if another host admitted it. Return None if the number is unknown."""
         return self._seats.get(number) or await self._find_in_record(self._record.find_seat, number)
 
     def _find_by_token(self, token_hash: str) -> SeatState | None:
-        """Return the known seat with this token hash.
+        """Return the known seat with this token hash, or None.
 
-        The comparison of hashes reveals nothing by its duration.
+        The duration of the comparison reveals nothing about the token, because hashes are compared.
         """
         return next((seat for seat in self._seats.values() if seat.token_hash == token_hash), None)
 
     async def _find_or_create_seat(self, token_hash: str, name: str, consent: bool) -> SeatState:
-        """Return the seat with this token; create it if needed. Raises RequestRefusedError."""
+        """Return the seat with this token, and create the seat if there is none. Raises RequestRefusedError."""
         if (seat_state := self._find_by_token(token_hash)) is not None:
             return seat_state
         if (existing := await self._find_in_record(self._record.find_seat_by_token, token_hash)) is not None:
@@ -136,18 +140,21 @@ class Admission:
         return self._seats.setdefault(seat.id, build_seat_state(seat))
 
     def _get_group(self, name: str) -> str:
-        """Return the group from the plan: by name, or drawn."""
+        """Return the group that the lesson plan assigns to *name*, or a drawn group; empty without a plan."""
         plan = self._plan
         if plan is None:
             return ""
         if group := plan.get_group(name):
             return group
-        # Groups drawn by other hosts count too; seats that are still being written are not in the list yet.
+        # The count includes groups drawn by other hosts. It omits seats that are still being written.
         ungrouped_count = sum(not plan.get_group(seat.name) for seat in self._seats.values())
         self._draw_count = max(self._draw_count, ungrouped_count) + 1
         return plan.draw_group(self._class.code, self._draw_count - 1)
 
     async def _find_in_record(self, find: Callable[[Key], Seat | None], key: Key) -> SeatState | None:
-        """Return a seat that is only in the record: another host admitted it, or the database's answer was lost."""
+        """Return a seat that only the record contains, or None.
+
+        Another host admitted such a seat, or the answer of the database was lost.
+        """
         seat = await self._writer.read(find, key)
         return None if seat is None else self._seats.setdefault(seat.id, build_seat_state(seat, 0))

@@ -10,16 +10,19 @@ from engine.tsql.language.reserved_words import KEYWORDS
 from engine.verbs import REMARKS, VERBS
 
 Pairs = tuple[tuple[str, str], ...]
-"""Pairs of a name to hide and its replacement. The replacement is also valid as a SQL name."""
+"""Pairs of a name to hide and its replacement. The replacement is also a valid SQL name."""
 
 LETTERS_MIN: Final = 3
-"""Minimum length of a part of a name that is replaced alone; shorter parts are common words."""
+"""Minimum length of a part of a name that is replaced separately. Shorter parts are often common words."""
 SOMEBODY: Final = "somebody"
 """Replacement for a part of a name that several people share."""
 
 
 def list_replacements(people: Mapping[int, str], groups: Sequence[str], scenario: str) -> Pairs:
-    """Return the replacements for seat names (by number) and group names; terms of the *scenario* are unchanged."""
+    """Return the replacements for seat names (by number) and group names.
+
+    Terms that occur in *scenario* are not replaced.
+    """
     scenario_words = {word.casefold() for word in re.findall(r"\w+", scenario)}
     full_names = {name: f"seat_{number}" for number, name in people.items() if name}
     parts = [(part, f"seat_{number}") for number, name in people.items() for part in _split_name(name)]
@@ -37,7 +40,7 @@ def _split_name(name: str) -> list[str]:
 
 
 def anonymize_line(line: str, names: Pairs) -> str:
-    """Return an input line without *names*. The keywords of T-SQL and of input lines stay."""
+    """Return an input line in which *names* are replaced, except for keywords of T-SQL and of input lines."""
     verb, space, arguments = line.partition(" ")
     if not names or not space:
         return line
@@ -45,7 +48,7 @@ def anonymize_line(line: str, names: Pairs) -> str:
 
 
 def anonymize_text(text: str, names: Pairs) -> str:
-    """Return a text without *names*."""
+    """Return a text in which *names* are replaced."""
     return _replace_names(text, names, is_remark=True)
 
 

@@ -1,7 +1,7 @@
-"""Messages among the hosts of one class over NATS JetStream.
+"""Messages between the hosts of one class over NATS JetStream.
 
-The shared record is authoritative. These messages say only where to look, and report the status of seats that
-are connected to another host.
+The shared record is authoritative. These messages only report which parts of the record have changed, and the
+status of seats that are connected to another host.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ALIVE_S: Final = 1.0
-"""Wall time between two keep-alive messages of an idle host."""
+"""Wall time between two keepalive messages of an idle host."""
 HOST_TIMEOUT_S: Final = 5.0
-"""Time of silence after which a host counts as lost, and its seats as disconnected."""
+"""Wall time without a message after which a host counts as lost, and its seats as disconnected."""
 RECONNECT_INTERVAL_S: Final = 1.0
-"""Wall time between two tries to reach the NATS server."""
+"""Wall time between two attempts to reach the NATS server."""
 ANSWER_S: Final = 5
 """Response timeout of the NATS server, in seconds."""
 DIAL_S: Final = 20.0
-"""Wall time to wait for the NATS server when a host starts, because the server may be restarting."""
+"""Maximum wall time that a starting host waits for the NATS server, which may be restarting."""
 RETENTION_S: Final = 3600.0
-"""Time for which the stream keeps messages; a host that was away longer reads the record."""
+"""Time for which the stream keeps messages. A host that was disconnected for longer rereads the record."""
 
 
 class BusUnavailableError(Exception):
@@ -44,7 +44,7 @@ class BusUnavailableError(Exception):
 
 
 class SeatNews(SeatStatus, frozen=True, kw_only=True):
-    """Status of a seat, from the host to which it is or was connected last."""
+    """Status of a seat, sent by the host to which the seat is connected or was connected last."""
 
     number: int
     acknowledged: int
@@ -54,14 +54,14 @@ class SeatNews(SeatStatus, frozen=True, kw_only=True):
 
 
 class OfHost(WireMessage, frozen=True, kw_only=True):
-    """Message with the host that sent it."""
+    """Message that names the host that sent it."""
 
     host: str = ""
     """Host that sends the message."""
 
 
 class SeatChanges(OfHost, frozen=True, tag="seats"):
-    """Changes at seats of a host. A message without seats means that the host is alive."""
+    """Changes at seats of a host. A message without seats only shows that the host is alive."""
 
     seats: tuple[SeatNews, ...] = ()
     looks: tuple[int, ...] = ()
@@ -83,7 +83,7 @@ class HandLoweredNews(OfHost, frozen=True, tag="lowered"):
 
 
 class RunShownNews(OfHost, frozen=True, tag="shown"):
-    """The run of a seat is shown to all seats, or each seat shows its own again."""
+    """The run of a seat is shown to all seats, or the shared replay has ended."""
 
     show: ShowRuns
 
@@ -96,7 +96,10 @@ class Bus:
     """Connection of one host to the other hosts of its class."""
 
     def __init__(self, url: str, the_class: str) -> None:
-        """Create the bus; *the_class*: fingerprint of the class, which separates classes on one server."""
+        """Create the bus.
+
+        *the_class*: fingerprint of the class, which separates the classes that share a NATS server.
+        """
         self.own = secrets.token_hex(4)
         """Name by which the other hosts know this host."""
         self._url = url
@@ -109,7 +112,7 @@ class Bus:
         """Sequence number of the next message in the stream that this host has not received."""
 
     async def dial(self) -> None:
-        """Connect to the server. Raises BusUnavailableError."""
+        """Connect to the NATS server. Raises BusUnavailableError."""
         try:
             import nats
         except ImportError as problem:
@@ -121,7 +124,8 @@ class Bus:
             logger.info("NATS: %s", error)
 
         try:
-            async with asyncio.timeout(DIAL_S):  # retries without a limit also need an error handler here
+            # also needed because the number of attempts is unlimited
+            async with asyncio.timeout(DIAL_S):
                 self._client = await nats.connect(
                     self._url, connect_timeout=ANSWER_S, max_reconnect_attempts=-1,
                     reconnect_time_wait=RECONNECT_INTERVAL_S, error_cb=handle_error, allow_reconnect=True,
@@ -131,19 +135,19 @@ class Bus:
             raise BusUnavailableError(
                 tr("the NATS server cannot be used: {why}").format(why=tr("no answer"))
             ) from None
-        except Exception as problem:  # nats-py raises its own errors, and errors of sockets and URLs
+        except Exception as problem:  # nats-py raises its own errors, socket errors and URL errors
             raise BusUnavailableError(
                 tr("the NATS server cannot be used: {why}").format(why=str(problem) or type(problem).__name__)
             ) from problem
 
     async def close(self) -> None:
-        """Close the connection to the server."""
+        """Close the connection to the NATS server."""
         if self._client is not None:
-            with suppress(Exception):  # the server may have stopped before
+            with suppress(Exception):  # the server may have stopped already
                 await asyncio.wait_for(self._client.close(), RECONNECT_INTERVAL_S)
 
     async def _open(self, stream: JetStreamContext) -> None:
-        """Open the stream, and create it if needed; continue at our position."""
+        """Open the stream, or create it if it does not exist, and continue at this host's position."""
         from nats.js.api import StreamConfig
 
         info = await stream.add_stream(
@@ -155,7 +159,7 @@ class Bus:
         )
 
     async def send(self, *news: News) -> None:
-        """Send messages in order; failed ones are sent later, except seat states, which are rebuilt."""
+        """Send messages in order. Failed messages are sent later, except seat states, which are rebuilt."""
         assert self._client is not None, "dialed"
         self._unsent += [replace(message, host=self.own) for message in news]
         async with self._sending:
@@ -163,7 +167,7 @@ class Bus:
             while self._unsent:
                 try:
                     await stream.publish(self._name, encode(self._unsent[0]).encode())
-                except Exception as problem:  # any error of nats-py, a socket or a URL
+                except Exception as problem:  # any error of nats-py, a socket or a URL can occur
                     logger.info("NATS: %s", problem)
                     self._unsent = [
                         message for message in self._unsent if not isinstance(message, SeatChanges)
@@ -174,7 +178,7 @@ class Bus:
     async def listen(
         self, on_message: Callable[[News], Awaitable[None]], on_gap: Callable[[], Awaitable[None]]
     ) -> None:
-        """Receive the messages of other hosts forever; call *on_gap* whenever some may have been missed."""
+        """Receive the messages of other hosts forever. Call *on_gap* whenever some messages may have been missed."""
         from nats.errors import TimeoutError as NothingSaid
         from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 
@@ -210,7 +214,7 @@ class Bus:
                             await on_message(news)
             except asyncio.CancelledError:
                 raise
-            # any error of nats-py, a socket or a URL; the class continues meanwhile
+            # any error of nats-py, a socket or a URL can occur; the class continues without the bus
             except Exception as problem:
                 logger.info("NATS: %s", problem)
                 await asyncio.sleep(RECONNECT_INTERVAL_S)

@@ -1,4 +1,4 @@
-"""The host's own certificate, created once per class; the join code contains its fingerprint."""
+"""Certificate of a class host, created once per class. The join code contains its fingerprint."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def convert_to_der(pem: str) -> bytes:
 def create_seat_context() -> ssl.SSLContext:
     """Build the TLS context of a seat.
 
-    It accepts any certificate; `has_expected_certificate` then compares it with the host's.
+    The context accepts any certificate. `has_expected_certificate` then compares the fingerprint with the
+    join code.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
@@ -34,7 +35,7 @@ def create_seat_context() -> ssl.SSLContext:
 
 
 def has_expected_certificate(connection: ssl.SSLObject, invitation: Invitation) -> bool:
-    """Return whether the other end has the certificate that the *invitation* names."""
+    """Return whether the certificate of the other end has the fingerprint in *invitation*."""
     from app.classroom.code import compute_fingerprint
 
     peer_certificate = connection.getpeercert(binary_form=True)

@@ -1,4 +1,4 @@
-"""Files handed in from a class: archive, logs of seats, files of runs. Each is replayed before it is trusted."""
+"""Files that a class hands in: archives, logs of seats, files of runs. Each is replayed before it is trusted."""
 
 import io
 import json
@@ -41,17 +41,20 @@ ARCHIVE: Final = "class.json"
 BOARD: Final = "board.json"
 ANSWERS: Final = "answers.csv"
 ANSWERED: Final = ("name", "prediction", "asked_t_s", "answered_t_s", "choice", "sure_percent", "correct")
-"""Columns about questions, as in the report of a run; empty if missing or not to be revealed."""
+"""Columns of the questions, named as in the report of a run.
+
+A cell is empty if it is missing or must stay hidden.
+"""
 SEATS: Final = "seats/"
 PART: Final = "part-"
-"""Prefix of the folder of a part in an archive."""
+"""Prefix of the folder that an archive has for each part after the first."""
 BYTES_MAX: Final = 500_000_000
-"""Maximum bytes of an archive, and of its content."""
+"""Maximum size of an archive in bytes, compressed and expanded."""
 MEMBERS_MAX: Final = 10_000
 MEMBER_BYTES_MAX: Final = 50_000_000
-"""Maximum bytes of a member: twice the longest log of a seat with every character escaped."""
+"""Maximum size of an archive member in bytes: twice the longest log of a seat with every character escaped."""
 PORTION: Final = 1 << 16
-"""Bytes of a member that are expanded at once."""
+"""Bytes of a member that are expanded at a time."""
 BAD_ARCHIVE: Final = (
     zipfile.BadZipFile,
     zlib.error,
@@ -67,7 +70,7 @@ BAD_ARCHIVE: Final = (
     struct.error,
     MemoryError,
 )
-"""Errors that zipfile and json raise for an archive that is damaged, or hostile."""
+"""Errors that zipfile and json raise for a damaged or hostile archive."""
 
 
 class LogCheck(Struct, frozen=True):
@@ -77,9 +80,9 @@ class LogCheck(Struct, frozen=True):
     seat: int | None
     name: str
     verdict: LogVerdict | None
-    """Verdict of the host; None if the log could not be played."""
+    """Verdict of this check; None if the log could not be played."""
     problem: str
-    """Part of the file that contradicts the inputs; empty if none does."""
+    """Description of the difference between the file and its replay; empty if there is none."""
     group: str = ""
     """Group of the seat, if the exported class contains it."""
     part: str = ""
@@ -90,10 +93,11 @@ class LogCheck(Struct, frozen=True):
 
 
 def build_archive(record: ClassRecord, person: int | None = None) -> bytes:
-    """Return everything of a class except its keys: settings, every log, and the resulting board.
+    """Return a ZIP archive of everything in a class except its keys: settings, every log, and the resulting dashboard.
 
-    Each part after the first has its own folder; a part that was not started is omitted. *person*: number of
-    a seat; then only data of that seat and messages to it are included. Raises InvalidSeatLogError.
+    Each part after the first has its own folder. Parts that were not started are omitted. *person*: number of
+    a seat. If given, the archive contains only the data of that seat and the messages to it. Raises
+    InvalidSeatLogError.
     """
     the_class = record.read_class()
     if the_class is None:
@@ -171,14 +175,14 @@ def _write_part(
 
 
 def _read_questions(run: LogReplay) -> list[Row]:
-    """Return the questions of a run; empty if it cannot be reported."""
+    """Return the questions of a run; empty if no report can be built."""
     with suppress(InputError, UnplayableError), convert_errors():
         return run.drill.build_report()["questions"]
     return []
 
 
 def build_handout(record: ClassRecord) -> bytes:
-    """Build the file with which seats without a network start. Raises InvalidSeatLogError."""
+    """Build the file from which seats without a network start. Raises InvalidSeatLogError."""
     the_class = record.read_class()
     if the_class is None:
         raise InvalidSeatLogError(tr("this database contains no class"))
@@ -193,7 +197,7 @@ def build_handout(record: ClassRecord) -> bytes:
 def check_file(file: Path) -> Iterator[LogCheck]:
     """Replay every run in *file* and yield the results.
 
-    Raises InvalidSeatLogError, RunFileError for a file without runs.
+    Raises InvalidSeatLogError for an unreadable file, and RunFileError for a file without runs.
     """
     try:
         raw = read_bytes(file, BYTES_MAX)
@@ -204,7 +208,7 @@ def check_file(file: Path) -> Iterator[LogCheck]:
     elif raw.startswith(b'{"seat"'):
         assignment, acts = seat_log.parse(raw, str(file))
         log_check = _check_log(str(file), assignment, acts)
-        # the text of an exam contains no answers
+        # the scenario text of an exam contains no answers, so this replay cannot score them
         if assignment.mode == DrillMode.EXAM and log_check.verdict is not None:
             log_check.verdict["score"] = None
         yield log_check
@@ -239,7 +243,7 @@ def _read_archive(raw: bytes, file: str) -> Iterator[LogCheck]:
 def _read_shared_data(
     archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo], folder: str
 ) -> tuple[object, dict[object, dict[str, object]]]:
-    """Return the data that all seats of a part share, and the row of its board for each seat."""
+    """Return the data that all seats of a part share, and the dashboard row of each seat by number."""
     board: object = []
     if folder + BOARD in members:
         board = _parse_rewritable_json(_read_member(archive, members[folder + BOARD]))
@@ -284,7 +288,7 @@ def _read_part(
 
 
 def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, lines_max: int | None = None) -> bytes:
-    """Return the bytes of *member*, read in portions. Raises ValueError if it is larger than allowed."""
+    """Return the content of *member*, expanded in portions. Raises ValueError if it is larger than allowed."""
     data, lines = bytearray(), 0
     with archive.open(member) as member_file:
         while portion := member_file.read(PORTION):
@@ -296,7 +300,7 @@ def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, lines_max: i
 
 
 def _parse_rewritable_json(raw: bytes) -> object:
-    """Parse JSON, and check that it can be written again. Raises ValueError."""
+    """Parse JSON, and check that its value can be written as JSON again. Raises ValueError."""
     document = parse_json(raw)
     json.dumps(document, ensure_ascii=False).encode()
     return document
@@ -356,7 +360,7 @@ def _format_divergence(verdict_row: LogVerdict) -> str:
 
 
 def _read_run(raw: bytes, file: str) -> LogCheck:
-    """Return a file of `run --json`, of the debrief or of `class join`. Raises RunFileError."""
+    """Check a run file of `run --json`, the debrief or `class join`. Raises RunFileError."""
     report, text = run_files.parse(raw, file)
     class_report: Row = report
     info = class_report.get("class")
@@ -365,7 +369,7 @@ def _read_run(raw: bytes, file: str) -> LogCheck:
         with convert_errors():
             drill = run_files.play(report, text)
             claimed = report.copy()
-            if not claimed["score"].get("scored"):  # without a score there is nothing to falsify
+            if not claimed["score"].get("scored"):  # a run without a score has no score to compare
                 claimed.pop("score")
             divergence = verify.find_divergence(drill, claimed)
     except (InputError, ScenarioError, UnplayableError) as problem:
@@ -380,6 +384,6 @@ def _read_run(raw: bytes, file: str) -> LogCheck:
 
 
 def _read_seat_identity(fields: Mapping[str, object], scenario: str) -> tuple[int | None, str]:
-    """Read number and name of the seat from a file."""
+    """Return the number and the name of the seat from a file. Without a name, return *scenario* as the name."""
     seat, name = fields.get("seat"), fields.get("name")
     return seat if type(seat) is int else None, escape_invisible(str(name or scenario))

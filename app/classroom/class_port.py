@@ -1,4 +1,4 @@
-"""The port of a class: connections that have not joined yet cannot block it. No Qt."""
+"""Listening socket of a class. Connections that have not joined yet cannot block it. No Qt."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from app.files.folders import raise_file_limit
 from engine.overrides import override
 
 JOINING_MAX: Final = 2_000
-"""Maximum connections without a first message, in TLS or WebSocket.
+"""Maximum number of connections that have not sent a first message yet.
 
-A further connection replaces the oldest one of the address with the most connections. Assumed: the largest class, all
-at once.
+At the limit, the next connection replaces the oldest one of the address with the most connections. Assumed:
+all seats of the largest class connect at the same time.
 """
 SEATS_FILES: Final = 2_200
-"""File descriptors for seats, consoles and the program itself."""
+"""Number of file descriptors reserved for seats, consoles and the program itself."""
 
 
 class _Accepted(socket.socket):
-    """Accepted connection. When it closes, it no longer counts as joining."""
+    """Accepted connection. After it is closed, it no longer counts as joining."""
 
     port: ClassPort | None = None
 
@@ -32,15 +32,15 @@ class _Accepted(socket.socket):
 
 
 class ClassPort(socket.socket):
-    """A listening socket that limits how many of its connections are joining."""
+    """Listening socket that limits the number of connections that are joining."""
 
     joining: dict[int, tuple[_Accepted, str]]
-    """Descriptor -> connection and its address, the oldest first."""
+    """File descriptor -> connection and its address, oldest first."""
     most = JOINING_MAX
 
     @classmethod
     def from_socket(cls, listening: socket.socket) -> ClassPort:
-        """Return the port of the socket *listening*, which is detached."""
+        """Return a class port that takes over the file descriptor of *listening*. *listening* is detached."""
         port = cls(listening.family, listening.type, listening.proto, listening.detach())
         port.joining = {}
         port.most = max(100, min(JOINING_MAX, raise_file_limit(JOINING_MAX + SEATS_FILES) - SEATS_FILES))
@@ -59,12 +59,12 @@ class ClassPort(socket.socket):
         return connection, address
 
     def remove_joining(self, number: int) -> None:
-        """Stop counting a connection as joining: it belongs to a seat or a console now, or it is closed."""
+        """Stop counting a connection as joining, because a seat or console owns it now, or because it is closed."""
         self.joining.pop(number, None)
 
     def _close_oldest_connection(self) -> None:
         (busiest_address, _), *_ = Counter(address for _, address in self.joining.values()).most_common(1)
         number, (oldest, _) = next(entry for entry in self.joining.items() if entry[1][1] == busiest_address)
         del self.joining[number]
-        with suppress(OSError):  # the process has just ended
+        with suppress(OSError):  # the other end has just disconnected
             oldest.shutdown(socket.SHUT_RDWR)

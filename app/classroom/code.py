@@ -1,4 +1,4 @@
-"""The join code: a seat identifies the host that it dials, and the host checks that the seat was invited."""
+"""Join code: with it a seat verifies the host that it dials, and the host verifies that the seat was invited."""
 
 import hashlib
 import re
@@ -10,37 +10,37 @@ from msgspec import Struct
 from app.words.language import mark, tr
 
 LETTERS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-"""Letters of a code, five bits each.
+"""Characters of a code, five bits each.
 
 I, L, O and U are missing, because people misread them [Crockford's Base32].
 """
 SECRET_LETTERS: Final = 6
-"""Length of the secret in letters: 30 bits known only to invited people.
+"""Length of the secret in characters. Its 30 bits are known only to invited people.
 
 At the rate at which a host checks codes (app/classroom/rate_limit.py), trying half of all secrets takes eight
 years.
 """
 FINGERPRINT_LETTERS: Final = 14
-"""Length of the fingerprint in letters: 70 bits of the SHA-256 of the host's certificate."""
+"""Length of the fingerprint in characters: 70 bits of the SHA-256 hash of the host's certificate."""
 PORT: Final = "7443"
-"""Default port of a class; similar to 443, which requires an administrator. Assumed."""
+"""Default TCP port of a class. It resembles 443, which requires an administrator. Assumed."""
 GROUP: Final = 5
-"""Letters between two dashes."""
+"""Number of characters between two dashes of a code."""
 NEEDS_ADDRESS: Final = mark("add the address to the code, such as XXXXX-XXXXX-XXXXX-XXXXX@192.168.1.5:7443")
 _MISREAD: Final = str.maketrans("ILO", "110", "- ")
 
 
 class InvalidJoinCodeError(Exception):
-    """The text is not a join code with an address; the message states the expected form."""
+    """Error for a text that is not a join code with an address. The message states the expected form."""
 
 
 class Invitation(Struct, frozen=True):
-    """Address of a class, and the secret that admits a seat."""
+    """Addresses of a class, and the secret that admits a seat."""
 
     secret: str
     fingerprint: str
     host: str
-    """Address of the host; empty means search the network for the class (app/classroom/discovery.py)."""
+    """Address of the host. If empty, the seat searches the network for the class (app/classroom/discovery.py)."""
     port: int
     other_hosts: tuple[str, ...] = ()
     """HOST:PORT of the other hosts of the class."""
@@ -56,23 +56,23 @@ class Invitation(Struct, frozen=True):
 
 
 def format_address(host: str, port: int) -> str:
-    """Return `host:port`, with brackets around an IPv6 address."""
+    """Return `host:port`. An IPv6 address is enclosed in brackets."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def dial_target(host: str) -> str:
-    """Return the address at which this computer itself reaches a host that listens on *host*."""
+    """Return the address at which a program on this computer reaches a host that listens on *host*."""
     return {"0.0.0.0": "127.0.0.1", "[::]": "[::1]", "::": "[::1]"}.get(host, host)
 
 
 def compute_fingerprint(certificate: bytes) -> str:
-    """Return FINGERPRINT_LETTERS of the *certificate* in DER."""
+    """Return the first FINGERPRINT_LETTERS characters of the fingerprint of *certificate*, which is in DER format."""
     bits = int.from_bytes(hashlib.sha256(certificate).digest())
     return _encode_letters(bits >> (256 - 5 * FINGERPRINT_LETTERS), FINGERPRINT_LETTERS)
 
 
 def create_secret() -> str:
-    """Return a random secret of a class."""
+    """Return a random secret for a class."""
     return _encode_letters(secrets.randbits(5 * SECRET_LETTERS), SECRET_LETTERS)
 
 
@@ -81,14 +81,14 @@ def _encode_letters(bits: int, count: int) -> str:
 
 
 def format_code_groups(code: str) -> str:
-    """Return the code in groups of letters, for reading aloud."""
+    """Return the code in groups of characters that are easy to read aloud."""
     return "-".join(code[start : start + GROUP] for start in range(0, len(code), GROUP))
 
 
 def parse_invitation(text: str) -> Invitation:
-    """Parse `CODE@HOST:PORT`; a class with several hosts has more addresses after commas.
+    """Parse `CODE@HOST:PORT`. A class with several hosts has more addresses, separated by commas.
 
-    Without an address, the network is queried. Raises InvalidJoinCodeError.
+    Without an address, the seat searches the network for the class later. Raises InvalidJoinCodeError.
     """
     code_text, _, host_text = text.strip().partition("@")
     code = code_text.upper().translate(_MISREAD)
@@ -114,7 +114,7 @@ def parse_invitation(text: str) -> Invitation:
 
 
 def _parse_address(text: str) -> tuple[str, int]:
-    """Return host and port. A missing port is the default port of a class. Raises InvalidJoinCodeError."""
+    """Return host and port. Without a port, return the default port of a class. Raises InvalidJoinCodeError."""
     host, _, port = text.rpartition(":") if text.rpartition("]")[2].count(":") == 1 else (text, "", PORT)
     if not host or not re.fullmatch(r"\d{1,5}", port) or not 0 < int(port) < 65_536:
         raise InvalidJoinCodeError(

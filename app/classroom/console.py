@@ -1,4 +1,4 @@
-"""The instructor's console as lines of text: typed lines go to the host; the dashboard and replies come back."""
+"""Text console of the instructor: it sends typed lines to the host and prints the dashboard and the replies."""
 
 import asyncio
 import json
@@ -24,9 +24,9 @@ from app.words.language import tr
 from engine.constants import TICKS_PER_S
 
 RECONNECT_INTERVAL_S: Final = 0.5
-"""Wall time between two attempts to reach a host that closed the connection."""
+"""Wall time between two attempts to reach a host that has closed the connection."""
 TRIES: Final = 20
-"""Number of connection attempts: a host that restarts takes some seconds."""
+"""Maximum number of connection attempts. A host that restarts takes some seconds."""
 _WHO: Final = r"(?:all|(?P<seat>\d{1,9})|@(?P<group>[^\s@]{1,30}))"
 _TIME: Final = r"(?:\d{1,6}(?:\.\d+)?|\d{1,4}:\d\d(?::\d\d)?)"
 _LINES: Final = tuple(
@@ -50,7 +50,7 @@ _LINES: Final = tuple(
 )
 """Patterns of valid lines. Their named groups are the fields of the request."""
 DIVERGENCES_LINE: Final = "partings"
-"""Console command that lists the moments at which seats made different choices.
+"""Console command that lists the times at which seats made different choices.
 
 The console computes the list from the record.
 """
@@ -59,7 +59,7 @@ _READ: Final[dict[str, Callable[[str], object]]] = {
     "seat": int, "other": int, "tick": lambda said: _parse_ticks(said), "ticks": lambda said: _parse_ticks(said),
     "minutes": float, "speed": float,
 }  # fmt: skip
-"""Conversions of the fields of a command that are not text, by name of the field."""
+"""Field of a command -> function that converts its text. Fields that stay text are missing."""
 
 
 class HostUnavailableError(Exception):
@@ -67,7 +67,7 @@ class HostUnavailableError(Exception):
 
 
 class ConsoleCommandError(Exception):
-    """Invalid line of the instructor; the text states what was expected."""
+    """Error for an invalid line of the instructor. The text states the expected form."""
 
 
 def parse_request(line: str) -> Request:
@@ -98,7 +98,7 @@ def parse_request(line: str) -> Request:
 
 
 def parse_requests(line: str) -> list[Request]:
-    """Parse a line into requests; handing in a log takes several messages. Raises ConsoleCommandError."""
+    """Parse a line into requests. A log is handed in by several messages. Raises ConsoleCommandError."""
     file = _HAND_IN.fullmatch(line)
     if file is None:
         return [parse_request(line)]
@@ -183,9 +183,9 @@ def run_console(
     show: Callable[[str], object],
     find_moments: Callable[[], ReplayMoments],
 ) -> None:
-    """Send each of *lines* until they end; messages of the host go to *show* as lines of JSON.
+    """Send each of *lines* to the host. Pass each message of the host to *show* as a line of JSON.
 
-    *find_moments* handles the line `partings`. Raises HostUnavailableError.
+    *find_moments* computes the answer to the line `partings`. Raises HostUnavailableError.
     """
     asyncio.run(_run_console(the_class, lines, show, find_moments))
 
@@ -226,7 +226,7 @@ async def _exchange_messages(
     show: Callable[[str], object],
     find_moments: Callable[[], ReplayMoments],
 ) -> bool:
-    """Send lines until the input ends or the host disconnects; return whether the input ended."""
+    """Send lines until the input ends or the host disconnects. Return True if the input has ended."""
     open_requests, answered = 0, asyncio.Condition()
 
     async def receive_replies() -> None:

@@ -1,4 +1,4 @@
-"""Messages that the host of a class exchanges over one connection, and the refusal of a connection."""
+"""Exchange of messages over one connection of a class host, with the reasons to refuse a connection."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ from app.words.language import tr
 SEND_S: Final = 5.0
 """Time after which a seat or console that does not accept a message is disconnected."""
 BROADCAST_S: Final = 0.5
-"""Time for which a broadcast waits for connections that do not read. Their messages are still sent."""
+"""Maximum wall time that a broadcast waits for slow connections. Their messages are still sent afterwards."""
 
 
 class RequestRefusedError(Exception):
@@ -27,7 +27,7 @@ class RequestRefusedError(Exception):
 
 
 def check_permission(role: str, request: Request) -> None:
-    """Refuse a request that the role may not send."""
+    """Raise RequestRefusedError for a request that *role* may not send."""
     if not isinstance(request, PERMITTED_REQUESTS[role]):
         raise RequestRefusedError(
             tr("the role {role} may not request {kind}").format(role=role, kind=request.kind)
@@ -35,13 +35,13 @@ def check_permission(role: str, request: Request) -> None:
 
 
 def is_silent(socket: WebSocket) -> bool:
-    """Return whether nothing has arrived for longer than two pings of the host, as after a cable was unplugged."""
+    """Return whether nothing has arrived for longer than two ping intervals, as after a cable was unplugged."""
     connection = socket.scope["state"].get("connection")
     return connection is not None and time.monotonic() - connection.heard_s > 2.0 * SIGNAL_S
 
 
 async def receive_request(socket: WebSocket) -> Request:
-    """Receive the next request. Raises ProtocolError."""
+    """Receive the next request. Raises ProtocolError, or WebSocketDisconnect if the connection has ended."""
     message = await socket.receive()
     if message["type"] != "websocket.receive":
         raise WebSocketDisconnect(message.get("code", 1006))
@@ -54,19 +54,19 @@ async def send_message(socket: WebSocket, message: WireMessage) -> None:
 
 
 async def send(socket: WebSocket, text: str) -> None:
-    """Send a message. Raises WebSocketDisconnect, also for a connection that does not read."""
+    """Send a message. Raises WebSocketDisconnect, also if the other end does not read."""
     try:
         async with asyncio.timeout(SEND_S):
             await socket.send_text(text)
-    except (TimeoutError, RuntimeError):  # raised when the connection was closed meanwhile
+    except (TimeoutError, RuntimeError):  # RuntimeError: the connection was closed meanwhile
         raise WebSocketDisconnect(1006) from None
 
 
 async def broadcast(messages: Iterable[Awaitable[None]]) -> None:
-    """Send to many connections at once. One that does not read delays the sender by BROADCAST_S at most."""
+    """Send to many connections at once. Slow connections delay the caller by at most BROADCAST_S."""
 
     async def try_to_send(message: Awaitable[None]) -> None:
-        # the seat receives the current state when it returns
+        # a disconnected seat receives the current state when it reconnects
         with suppress(WebSocketDisconnect, RuntimeError):
             await message
 
@@ -75,7 +75,7 @@ async def broadcast(messages: Iterable[Awaitable[None]]) -> None:
 
 
 async def close(socket: WebSocket, code: int, reason: str) -> None:
-    """Close the connection; a reason has 123 bytes at most [RFC 6455, 5.5]."""
+    """Close the connection. *reason* is shortened to 123 bytes, the limit of [RFC 6455, 5.5]."""
     if socket.application_state is WebSocketState.CONNECTED:
         with suppress(WebSocketDisconnect, RuntimeError):  # the client has already disconnected
             await socket.close(code, reason.encode()[:123].decode(errors="ignore"))

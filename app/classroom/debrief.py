@@ -1,4 +1,4 @@
-"""Debrief of a class: actions and score of each seat next to the reference, and the most frequent mistakes. No Qt."""
+"""Debrief of a class: actions and scores of all seats next to the reference solution, and all mistakes. No Qt."""
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ from engine.verbs.lines import describe_input, parse_line
 
 
 class Log(Struct, frozen=True):
-    """Log of a seat, as the record holds it."""
+    """Log of a seat as stored in the record, with the scenario of its part."""
 
     number: int
     name: str
@@ -53,11 +53,11 @@ class Log(Struct, frozen=True):
     mode: str
     acts: tuple[LogEntry, ...]
     reflection: Reflection | None = None
-    """Reflection of the person before the points were shown."""
+    """Reflection that the person wrote before the points were shown."""
     hide: Pairs = ()
-    """Names to mask in the typed text."""
+    """Names to replace in typed texts, with their replacements; empty if names may be shown."""
     version: str = ""
-    """Version of the seat; empty if it was never reported."""
+    """Program version of the seat; empty if it was never reported."""
 
 
 class MistakeMade(Struct, frozen=True):
@@ -70,40 +70,40 @@ class MistakeMade(Struct, frozen=True):
 
 
 class SeatReview(Struct, frozen=True):
-    """One seat in the debrief of a class."""
+    """Review of one seat in the debrief of a class."""
 
     number: int
     name: str
     group: str
     verdict: LogVerdict
     actions: tuple[SeatAction, ...]
-    """Actions without queries."""
+    """Actions of the seat without inspections."""
     mistakes: tuple[MistakeMade, ...]
     page: str
-    """Debrief of its run as HTML; empty if the run cannot be replayed."""
+    """Debrief of the run as HTML; empty if the run cannot be replayed."""
     lost_transactions: int = 0
     reflection: Reflection | None = None
     answers: tuple[Row, ...] = ()
     """Questions and answers, as in the report of a run."""
     printed: bytes = b""
-    """The sheet as a PDF, if requested."""
+    """Debrief of the run as PDF; empty if it was not requested."""
     refused: frozenset[tuple[Tick, str]] = frozenset()
     """Time and line of each batch that a server refused with an error."""
     account: RegretAnalysis | None = None
-    """Cost of each action and wait; None means the run has no score, or the computation took too long."""
+    """Regret analysis of the run. None if the run has no score or the computation took too long."""
     instructor_actions: tuple[SeatAction, ...] = ()
     """Inputs of the instructor in this run."""
 
 
 class CommonMistake(Struct, frozen=True):
-    """Mistake that several seats made."""
+    """Mistake in the debrief of the class, with all seats that made it."""
 
     description: str
     """Description of the mistake, taken from the seat that lost the most points by it."""
     better: str
     seats: tuple[int, ...]
     points: float
-    """Points that the mistake cost all seats together."""
+    """Points that the mistake cost all seats in total."""
 
 
 class ClassReview(Struct, frozen=True):
@@ -115,30 +115,30 @@ class ClassReview(Struct, frozen=True):
     mode: str
     seats: tuple[SeatReview, ...]
     reference: float | None
-    """Points of the reference solution; None means there is none."""
+    """Points of the reference solution. None if the drill has no reference solution or no score."""
     reference_downtime_s: float | None
     reference_lost: int | None
     """Number of transactions that the reference solution loses."""
     par: float | None
-    """Points of the best plan that is known; None means the drill has no certificate."""
+    """Points of the best known plan. None if the drill has no certificate for this seed."""
     divergences: tuple[ClassDivergence, ...]
     mistakes: tuple[CommonMistake, ...]
-    """Common mistakes, the most frequent first."""
+    """Mistakes of the seats, most frequent first."""
     calibration: Calibration | None
-    """Calibration over all answers of all seats."""
+    """Calibration of confidence over all answers of all seats."""
     marks: tuple[ClassMark, ...] = ()
-    """Times that the instructor has marked."""
+    """Marks of the instructor, in order of time."""
     versions: Mapping[int, str] = field(default_factory=dict)
-    """Seat -> version of its program, where it was reported."""
+    """Seat -> program version. Seats that never reported a version are missing."""
     class_time_s: float | None = None
-    """Time of the last instruction to the class, in UTC seconds since 1970; None means unknown."""
+    """Time of the last instruction to the class, in UTC seconds since 1970; None if unknown."""
 
 
 def read_logs(record: ClassRecord, names: bool = True, part: ClassPart | None = None) -> list[Log]:
     """Return the log of every seat, ordered by number.
 
-    Without *names*, seats and groups are replaced by their numbers, also in typed text. *part*: an earlier
-    part, with only its participants.
+    Without *names*, numbers replace the names of seats and groups, also in typed text. *part*: part to read
+    instead of the current one. Seats that did not play this part are omitted.
     """
     class_part = part or record.read_class()
     if class_part is None:
@@ -174,10 +174,10 @@ def read_logs(record: ClassRecord, names: bool = True, part: ClassPart | None = 
 
 
 def review_seat(log: Log, pdf: bool, curve_s: float, language_code: str) -> SeatReview:
-    """Replay a seat's run without the parts that an instructor has rewound.
+    """Replay the run of a seat without the parts that an instructor has rewound, and review it.
 
-    This takes some seconds at most, and *curve_s* of wall time for the cost of each action and wait.
-    *language_code*: the language, which a separate process does not know.
+    The replay takes some seconds at most. The regret analysis takes at most *curve_s* seconds of wall time.
+    *language_code*: language of the texts, because a worker process does not know it.
     """
     language.use_language(language_code)
     try:
@@ -207,7 +207,8 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
             verdict[field] == outcome[field] for field in ("score", "downtime_s", "goals", "ended_by")
         )
         outcome = {**outcome, "last_act": verdict["last_act"], "parted": verdict["parted"] or "another state"}
-        if not results_match:  # the run depends on a name: omit the page rather than show a wrong one
+        # the outcome depends on a name in a typed text, so a page would be wrong
+        if not results_match:
             return SeatReview(log.number, log.name, log.group, outcome, (), (), "")
     actions = _list_actions(acts)
     foreign = tuple(_parse_inputs(act for act in list_effective_entries(acts) if is_instructor_input(act)))
@@ -244,7 +245,7 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
     )
     printed = b""
     if pdf:
-        from app.export.pdf import build_debrief  # imports Qt, which nothing else here needs
+        from app.export.pdf import build_debrief  # imports Qt, which the rest of this module does not need
 
         printed, _ = build_debrief(source)
     answers = tuple(source.report["questions"])
@@ -260,7 +261,7 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
 
 
 def _compute_account(drill: Drill, seconds: float) -> RegretAnalysis | None:
-    """Return the cost of each action and wait, or None if the computation does not finish in time."""
+    """Return the regret analysis, or None without a score or if the analysis takes longer than *seconds*."""
     if not drill.scenario.scored:
         return None
     slices, deadline = build_account(drill, certificates.load_plans(drill)), time.perf_counter() + seconds
@@ -286,7 +287,7 @@ def _read_reflection(log: Log) -> Reflection | None:
 
 
 def list_marks(record: ClassRecord, names: bool, part: ClassPart | None = None) -> tuple[ClassMark, ...]:
-    """List the marks of the instructor in time order. Without *names* their texts are anonymized."""
+    """Return the marks of the instructor in order of time. Without *names*, anonymize their texts."""
     class_part = part or record.read_class()
     if part is not None:
         record = record.select_part(part.id)
@@ -305,7 +306,7 @@ def review_class(
     marks: tuple[ClassMark, ...] = (),
     class_time_s: float | None = None,
 ) -> ClassReview:
-    """Combine the reviews of *seats* into that of the class. Raises ValueError without seats."""
+    """Combine the reviews of all seats into the review of the class. Raises ValueError without seats."""
     if not seat_logs:
         raise ValueError("a class without seats")
     first, reviews = seat_logs[0], tuple(seats)
@@ -340,7 +341,7 @@ def review_class(
 
 
 def find_replay_moments(record: ClassRecord) -> ReplayMoments:
-    """Return the moments at which seats have diverged so far. Runs that cannot be replayed are omitted."""
+    """Return the times at which seats have diverged so far. Runs that cannot be replayed are omitted."""
     courses = []
     for log in read_logs(record):
         with suppress(UnplayableError, InputError), convert_errors():
@@ -360,7 +361,7 @@ def find_replay_moments(record: ClassRecord) -> ReplayMoments:
 
 
 def _list_actions(acts: Iterable[LogEntry]) -> tuple[SeatAction, ...]:
-    """Return the seat's own actions in effect, without inspections."""
+    """Return the seat's own actions, without inspections and without rewound actions."""
     seat_inputs = _parse_inputs(
         act for act in list_effective_entries(acts) if act.line and not act.instruction
     )
@@ -372,9 +373,9 @@ def _list_actions(acts: Iterable[LogEntry]) -> tuple[SeatAction, ...]:
 
 
 def _find_common_mistakes(reviews: Sequence[SeatReview]) -> Iterator[CommonMistake]:
-    """Find mistakes that several seats share.
+    """Yield the mistakes of all seats, most frequent first, each with the seats that made it.
 
-    Mistakes count as equal if the better action is the same, because their texts contain different figures.
+    Mistakes count as equal if the better action is equal. Their texts may contain different figures.
     """
     occurrences: dict[str, list[tuple[int, MistakeMade]]] = {}
     for seat in reviews:
@@ -389,14 +390,14 @@ def _find_common_mistakes(reviews: Sequence[SeatReview]) -> Iterator[CommonMista
 
 
 def _parse_inputs(acts: Iterable[LogEntry]) -> Iterator[Input]:
-    """Parse the inputs of a log. Skip invalid lines: they had no effect, and the verdict names them."""
+    """Parse the inputs of a log. Skip invalid lines, because they had no effect and the verdict lists them."""
     for act in acts:
         with suppress(InputError):
             yield parse_line(act.line, act.tick)
 
 
 def _is_action(input_: Input) -> bool:
-    """Return whether the line is more than a query or a note."""
+    """Return whether *item* is an action, not an inspection, a remark or the end of the run."""
     return input_.verb not in REMARKS | {"finish"} and not is_inspection(input_)
 
 
@@ -407,7 +408,7 @@ def _is_input(move: RunSegment, inputs: Sequence[Input]) -> bool:
 
 
 def _build_key(input_: Input) -> str:
-    """Return a key that is equal for lines with the same effect, regardless of window and spacing."""
+    """Return a key that is equal for inputs with the same effect, regardless of query window and spacing."""
     if input_.verb != "sql":
         return input_.line_without_time
     server, batch = input_.args[0].partition("#")[0], facts.normalize_sql(input_.args[1], keep_literals=True)

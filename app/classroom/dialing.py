@@ -1,4 +1,4 @@
-"""Dial the addresses of a class in parallel; the first one whose certificate matches the code is used."""
+"""Parallel connection attempts to the addresses of a class. The first host with the right certificate is used."""
 
 import asyncio
 from collections.abc import Sequence
@@ -14,15 +14,15 @@ from app.classroom.messages.codec import PINGS_S, WELCOME_BYTES_MAX
 from app.words.language import tr
 
 STAGGER_S: Final = 0.25
-"""Wall time after which the next address is tried as well [RFC 8305, 5]."""
+"""Wall time after which the attempt to connect to the next address starts [RFC 8305, 5]."""
 
 
 class WrongHostError(Exception):
-    """A program responds at the address, but its certificate does not match the join code."""
+    """Error for a program that responds at the address with a certificate that does not match the join code."""
 
 
 def build_connection(address: str) -> connect:
-    """Build a connection to HOST:PORT. The certificate is compared afterwards."""
+    """Build a connection to HOST:PORT. The caller must compare the certificate afterwards."""
     return connect(
         f"wss://{address}/",
         ssl=certificate.create_seat_context(),
@@ -40,8 +40,8 @@ async def dial(addresses: Sequence[str], invitation: Invitation) -> ClientConnec
     """Connect to the host of the class.
 
     Raises:
-        WrongHostError: every address answered, and none of them is the host.
-        OSError: no address is the host, and at least one did not answer, or there is none.
+        WrongHostError: every address answered, but none with the certificate of the host.
+        OSError: *addresses* is empty, or no host was found and at least one address did not answer.
     """
 
     async def connect_to(number: int, address: str) -> ClientConnection:

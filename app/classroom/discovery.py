@@ -1,7 +1,7 @@
 """Discovery of a class on the network (mDNS, RFC 6762) by the fingerprint in its code. Needs the package zeroconf.
 
 A seat still checks the certificate of the host that answers, so a wrong answer cannot mislead it. The
-fingerprint is no secret.
+fingerprint is public.
 """
 
 import asyncio
@@ -18,25 +18,25 @@ from app.classroom.code import format_address
 
 SERVICE: Final = "_mirrordrill._tcp.local."
 ANSWER_S: Final = 3.0
-"""Wall time in which a host on the same network answers. Assumed: three queries of RFC 6762, 5.2."""
+"""Maximum wall time of a search. Assumed: three queries of RFC 6762, 5.2."""
 QUERY_MS: Final = 700
-"""Wall time of one query. Assumed."""
+"""Time limit of one query. Assumed."""
 
 logger = logging.getLogger(__name__)
 
 
 def is_installed() -> bool:
-    """Return whether the package for discovery is installed."""
+    """Return whether the package zeroconf is installed."""
     return find_spec("zeroconf") is not None
 
 
 async def announce(fingerprint: str, listening: str, addresses: Sequence[str], port: int) -> None:
-    """Answer queries for the class until canceled.
+    """Answer mDNS queries for the class until canceled.
 
     Args:
         fingerprint: public part of the join code.
-        listening: address on which the host takes connections.
-        addresses: addresses by which others reach the host; without any, this computer alone does.
+        listening: address on which the host accepts connections.
+        addresses: addresses at which other computers reach the host. If empty, only this computer reaches it.
         port: TCP port of the host.
     """
     if not is_installed():
@@ -59,15 +59,15 @@ async def announce(fingerprint: str, listening: str, addresses: Sequence[str], p
                 await asyncio.Event().wait()
             finally:
                 await network.async_unregister_service(service)
-    except (OSError, Error) as problem:  # a code that contains the address works without discovery
+    except (OSError, Error) as problem:  # join codes with an address work without discovery
         logger.info("the class is not announced: %s", problem)
 
 
 async def find_addresses(fingerprint: str) -> list[str]:
-    """Return HOST:PORT of each address of the class, as soon as one is known; empty if no host answers.
+    """Return HOST:PORT of the addresses of the class as soon as any is known; empty if no host answers.
 
-    The cache is read after each query: the answer to the query lacks addresses that arrived before the name of
-    their server. Browsing finds a service that was renamed.
+    The addresses are read from the cache after each query, because the reply object omits addresses that
+    arrived before the host name. The browser also finds a service that was renamed.
     """
     from zeroconf import Error, IPVersion
     from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
@@ -110,7 +110,7 @@ async def find_addresses(fingerprint: str) -> list[str]:
 
 
 async def can_find_itself() -> bool:
-    """Return whether this computer can find its own announcement. A firewall may block it."""
+    """Return whether this computer finds a service that it announces itself. A firewall may prevent this."""
     name = secrets.token_hex(6)
     announcing = asyncio.create_task(announce(name, "", ["127.0.0.1"], 1))
     answers = await find_addresses(name)

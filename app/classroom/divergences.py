@@ -1,8 +1,8 @@
-"""Divergences of a class: times until which all seats acted alike, and at which their choices differ.
+"""Divergences of a class: times until which seats acted alike, and after which their choices differ.
 
 The cost of a divergence is a difference of average final scores: seats with the best choice minus seats with
-another choice. It includes everything that happened afterwards, not only the value of the choice. The debrief
-of each seat reports that value (V(t)).
+another choice. It includes all later effects, not only the value of the choice. The debrief of each seat
+shows the value V(t) of its choices.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,9 +14,9 @@ from msgspec import Struct
 from engine.model import Tick, to_ticks
 
 WINDOW: Final = to_ticks(60.0)
-"""Maximum time between two equal actions that count as the same choice.
+"""Maximum time in ticks between two equal actions that count as the same choice.
 
-A seat without an action in this time has waited. Assumed.
+A seat without an action within this time has chosen to wait. Assumed.
 """
 
 SEATS_MIN: Final = 2
@@ -27,7 +27,7 @@ class SeatAction(Struct, frozen=True):
 
     tick: Tick
     key: str
-    """Key: equal for actions with the same effect."""
+    """Key that is equal for actions with the same effect."""
     text: str
 
 
@@ -40,32 +40,32 @@ class SeatHistory(Struct, frozen=True):
 
 
 class DivergenceChoice(Struct, frozen=True):
-    """Next action that some seats chose."""
+    """Next action after a divergence, with the seats that chose it."""
 
     text: str
-    """Description of the action; empty means the seats waited."""
+    """Description of the action; empty if the seats waited."""
     seats: tuple[int, ...]
     mean: float
-    """Mean final points of these seats."""
+    """Mean final score of these seats."""
 
 
 class ClassDivergence(Struct, frozen=True):
-    """Moment until which all its seats had acted alike."""
+    """Time until which all its seats had acted alike, with the choices that they made then."""
 
     tick: Tick
-    """Time at which the first of the seats acted."""
+    """Time of the first of these actions."""
     choices: tuple[DivergenceChoice, ...]
     """Choices, best first."""
 
     @property
     def cost(self) -> float:
-        """Points by which all other choices together scored below the best one."""
+        """Points that all seats with another choice lost in total, compared with the mean of the best choice."""
         best = self.choices[0].mean
         return sum(len(choice.seats) * (best - choice.mean) for choice in self.choices)
 
 
 def find_divergences(courses: Sequence[SeatHistory]) -> list[ClassDivergence]:
-    """Return all divergences, the most costly first."""
+    """Return all divergences, most costly first."""
     return sorted(
         _find_divergences(courses, 0, 0), key=lambda divergence: (-divergence.cost, divergence.tick)
     )
@@ -74,9 +74,9 @@ def find_divergences(courses: Sequence[SeatHistory]) -> list[ClassDivergence]:
 def _find_divergences(
     courses: Sequence[SeatHistory], depth: int, start_tick: Tick
 ) -> Iterator[ClassDivergence]:
-    """Find divergences of seats with equal actions up to *depth*.
+    """Find divergences among seats whose first *depth* actions are equal.
 
-    Seats in the result have waited since *start_tick*.
+    The seats of *courses* have waited since *start_tick*.
     """
     continuing = [course for course in courses if len(course.actions) > depth]
     if len(courses) < SEATS_MIN or not continuing:

@@ -1,4 +1,4 @@
-"""Seat of the run in the window: inputs are recorded in the log of the seat and sent to the host."""
+"""Seat whose run is played in the window: its inputs are recorded in the seat's log and sent to the host."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -27,12 +27,12 @@ from engine.verbs.lines import parse_line
 
 
 class GuiSeat:
-    """A Recorder of the run of a seat (app/host/recorder.py), and the connection to the host."""
+    """Seat of the window: the recorder of its run (app/host/recorder.py) and its connection to the host."""
 
     def __init__(
         self, where: Invitation | SeatAssignment, name: str, consent: bool = False, part: int | None = None
     ) -> None:
-        """Connect to the host, or start without a network.
+        """Connect to the host, or start without a network if *where* is an assignment.
 
         *part*: current part of the class, if known. Raises InvalidSeatLogError.
         """
@@ -57,32 +57,32 @@ class GuiSeat:
 
     @property
     def file(self) -> Path:
-        """The log, which can be handed in."""
+        """File of the log, which can be handed in."""
         return self._seat_log.file
 
     def is_same_part(self, welcome: SeatWelcome) -> bool:
-        """Return whether the class is in the part to which the log belongs."""
+        """Return whether the log belongs to the current part of the class."""
         return self._seat_log.given is None or self._seat_log.given.part == welcome.part
 
     @property
     def has_run(self) -> bool:
-        """Return whether there is a run."""
+        """Return whether the run was prepared."""
         return self._history is not None
 
     @property
     def is_recording(self) -> bool:
-        """Return whether the run is recorded."""
+        """Return whether inputs are recorded."""
         return self.phase in RECORDING
 
     @property
     def is_delivered(self) -> bool:
-        """Return whether every connected host has all entries of the log."""
+        """Return whether the host has acknowledged the whole log. Without a connection, return True."""
         return not self.link.connected or self.link.acknowledged >= len(self._seat_log.acts)
 
     def change_phase(self, event: SeatEvent) -> None:
-        """Change the phase of the seat.
+        """Change the phase of the seat by *event*.
 
-        After a return to the desk the phase depends on the connection: LIVE or OFFLINE.
+        Unless recording ends, the phase also depends on the connection: LIVE or OFFLINE.
         """
         self.phase = get_next_phase(self.phase, event)
         if event is not SeatEvent.END:
@@ -90,7 +90,7 @@ class GuiSeat:
             self.phase = get_next_phase(self.phase, link_event)
 
     def prepare_run(self, welcome: SeatWelcome) -> tuple[History, list[Input], Tick]:
-        """Return the run at its start, its inputs so far, and its position."""
+        """Return the run at its start, its inputs so far, and the position to which it must advance."""
         self.change_phase(SeatEvent.REPLAY)
         seat_log = self._seat_log
         if seat_log.given is None:
@@ -101,15 +101,16 @@ class GuiSeat:
         drill = Drill(parse_scenario(assignment.text, assignment.scenario), assignment.seed, assignment.mode)
         self._history = History(drill)
         tick = seat_log.acts[-1].tick if seat_log.acts else 0
-        # a restart in an exam continues at the time of the host
+        # an exam continues at the host's time after a restart
         if not (drill.terms.rewind and seat_log.acts):
             self._answer_missed(welcome, tick)
-            tick = max(tick, welcome.tick)  # a late seat may begin at the time of the class
+            # a seat that joins late may start at the current time of the class
+            tick = max(tick, welcome.tick)
         inputs = [parse_line(act.line, act.tick) for act in list_effective_entries(seat_log.acts) if act.line]
         return self._history, inputs, tick
 
     def _answer_missed(self, welcome: SeatWelcome, tick: Tick) -> None:
-        """Log the instructions that came due after *tick*, each at its own time. The run skips that time."""
+        """Log the instructions that were due after *tick*, each at its own time, because the run skips that time."""
         for event in welcome.events:
             if event.number not in self.orders.answered and (event.tick or 0) >= tick:
                 line = event.text if event.what == INJECT else ""
@@ -119,7 +120,7 @@ class GuiSeat:
                     self.missed.append(event)
 
     def rewind(self, tick: Tick) -> tuple[History, list[Input]]:
-        """Return the run at its beginning, and its inputs before *tick*."""
+        """Return a new run at its start, and its inputs before *tick*."""
         self.change_phase(SeatEvent.REPLAY)
         before = self._drill
         self._history = History(Drill(before.scenario, before.seed, before.mode))
@@ -128,14 +129,14 @@ class GuiSeat:
         return self._history, [parse_line(act.line, act.tick) for act in acts]
 
     def finish_rewind(self, number: int) -> None:
-        """Finish the rewind that `rewind` began."""
+        """Log that the rewind of instruction *number* is complete, after `rewind` and the replay of its inputs."""
         drill = self._drill
         self.link.tick = drill.tick
         self._append_entry(drill.tick, SENT_BACK, drill.compute_state_hash(), number)
         self.orders.read_answers(self._seat_log.acts)
 
     def disconnect(self) -> None:
-        """Disconnect; the log stays."""
+        """Disconnect from the host and close the log. The log file remains."""
         self.change_phase(SeatEvent.END)
         if not self._closed:
             self._closed = True
@@ -157,7 +158,7 @@ class GuiSeat:
         self._append_entry(tick, words, self._drill.compute_state_hash(), number)
 
     def record_position(self, tick: int) -> None:
-        """Report the position of the run."""
+        """Report the position of the run to the host. At intervals, also log a hash of the world."""
         self._check_recording()
         self.link.tick = tick
         last_tick = self._seat_log.acts[-1].tick if self._seat_log.acts else 0
@@ -165,11 +166,11 @@ class GuiSeat:
             self.record_hash(tick, self._drill.compute_state_hash())
 
     def record_hash(self, tick: int, state_hash: str) -> None:
-        """Append the world's hash to the log."""
+        """Append an entry with the world's hash to the log."""
         self._append_entry(tick, "", state_hash)
 
     def finish(self, report: Mapping[str, object]) -> None:
-        """Append the end of the run."""
+        """Append the end of the run to the log and report it to the host."""
         self._append_entry(self._drill.tick, "", str(report["state_hash"]))
         self.link.over = True
         self.link.wake()
@@ -177,7 +178,7 @@ class GuiSeat:
     # --- the instructor
 
     def apply_inject(self, number: int, line: str, do: Callable[[str], bool]) -> None:
-        """Apply an inject by *do* and log it. A refused inject is logged too; in a replay it changes nothing."""
+        """Apply the inject *line* by *do* and log it. A refused inject is also logged. A replay refuses it, too."""
         self._instruction = (number, line)
         try:
             is_applied = do(line)
@@ -191,12 +192,12 @@ class GuiSeat:
         self._append_entry(self._drill.tick, "", "", number)
 
     def report_frozen(self, frozen: bool) -> None:
-        """Report that the seat is frozen or released."""
+        """Report to the host whether the seat is frozen."""
         self.link.frozen = frozen
         self.link.wake()
 
     def raise_hand(self, question: str | None) -> None:
-        """Raise a hand with a question; None lowers it."""
+        """Raise the hand with *question*. None lowers the hand."""
         self.link.hand = question if question is None else question.strip()[:HAND_MAX]
         self.link.wake()
 
@@ -215,7 +216,7 @@ class GuiSeat:
         self.link.wake()
 
     def report_held(self, takeover: bool) -> None:
-        """Report whether the instructor has taken over the seat."""
+        """Report to the host whether the instructor's takeover of the seat is in effect."""
         self.link.held = takeover
         self.link.wake()
 
@@ -227,7 +228,7 @@ class GuiSeat:
         return self._history.drill
 
     def _check_recording(self) -> None:
-        """Raise RecordingError outside the phases in which the log is written."""
+        """Raise RecordingError if inputs are not recorded in the current phase."""
         if not self.is_recording:
             raise RecordingError(tr("You have left the class. This run is no longer recorded."))
 

@@ -1,6 +1,7 @@
-"""The host of a class: receives every seat's log, stores it before it acknowledges, and replays it. No Qt.
+"""Host of a class: it receives the log of every seat, stores it before it acknowledges it, and replays it. No Qt.
 
-Everything here runs on one event loop. A thread writes to the database, and processes replay the runs.
+All code of this module runs in one event loop. A thread writes to the database, and worker processes replay
+the runs.
 """
 
 import asyncio
@@ -57,17 +58,17 @@ from engine.verbs.lines import parse_line
 logger = logging.getLogger(__name__)
 
 STRANGERS_MAX: Final = 1_000
-"""Maximum connections that have not identified themselves; one more is refused."""
+"""Maximum number of connections that have not identified themselves. Further connections are refused."""
 FIRST_WORD_S: Final = 10.0
-"""Time after which a connection without a message is closed."""
+"""Wall time after which a connection without a first message is closed."""
 CANCEL_S: Final = 0.5
-"""Wall time in which background tasks must end before they are canceled again."""
+"""Wall time that canceled background tasks have to end before they are canceled again."""
 BOARD_S: Final = 0.2
 """Wall time between two updates of the class dashboard."""
 
 
 class ClassHost:
-    """An open class. With a *bus* it has several hosts, which write to the same record."""
+    """Host of an open class. With a *bus*, the class has several hosts, which write to the same record."""
 
     def __init__(
         self, record: ClassRecord, the_class: ClassPart, bus: Bus | None, follow: Callable[[], object]
@@ -106,7 +107,7 @@ class ClassHost:
         self._attention.peers = self._peers
 
     def start(self) -> None:
-        """Start the background tasks, and judge runs of seats that left."""
+        """Start the background tasks, and queue the stored logs of all seats for verification."""
         self._start_task(self._writer.write_periodically())
         self._start_task(self._refresh_board_periodically())
         if self._bus is not None:
@@ -118,7 +119,7 @@ class ClassHost:
             self._judge.add(number, self._record.read_entries(number))
 
     async def stop(self) -> None:
-        """Stop the host; everything acknowledged is on disk already."""
+        """Stop the host. All acknowledged data is already on disk."""
         while tasks := list(self._tasks):
             for task in tasks:  # repeat: asyncio.wait_for can miss a cancellation (CPython issue 86296)
                 task.cancel()
@@ -188,7 +189,7 @@ class ClassHost:
             raise RequestRefusedError(tr("sign in first"))
 
     async def _store_handed_in_log(self, message: requests.HandIn) -> None:
-        """Add actions from a log that was handed in as a file.
+        """Store the actions of a log that was handed in as a file.
 
         Raises RequestRefusedError, LogMismatchError.
         """
@@ -200,10 +201,12 @@ class ClassHost:
 
     async def _serve_seat(self, socket: WebSocket, seat: SeatState) -> None:
         await self._catch_up(seat)
-        if seat.socket is not None:  # an old connection may still be half open; the newest one is the seat
+        if seat.socket is not None:  # an old connection may be half open; only the newest connection counts
             await close(seat.socket, RETRY_LATER, tr("the seat has reconnected"))
-        seat.socket, seat.sent_instructions = socket, set()  # only now: the welcome must be the first message
-        # Number the visit higher than every other connection of the seat, including those at unknown hosts.
+        # not earlier: the welcome must be the first message
+        seat.socket, seat.sent_instructions = socket, set()
+        # The visit number must exceed that of every other connection of the seat, including connections to
+        # unknown hosts.
         seat.host, seat.visit, seat.away = (
             self._peers.own,
             max(seat.visit + 1, int(time.time() * 1000)),
@@ -255,12 +258,12 @@ class ClassHost:
                 self._board.changed.add(seat.number)
 
     def _initialize_seat(self, seat: SeatState, log: Sequence[LogEntry]) -> None:
-        """Initialize the seat with *log*, all that the record has of it."""
+        """Initialize the seat with *log*, the complete log in the record."""
         seat.letters = sum(len(act.line) for act in log)
         seat.answered = list_settled(log, self._instructions.select_for(seat))
 
     async def _catch_up(self, seat: SeatState) -> None:
-        """Read stored entries of this seat that another host or an unconfirmed write added."""
+        """Read new stored entries of this seat, written by another host or by an earlier write without an answer."""
         async with seat.taking:
             self._confirm_entries(
                 seat, await self._writer.read(self._record.read_entries, seat.number, seat.acknowledged + 1)
@@ -280,7 +283,7 @@ class ClassHost:
         await self._send_result(seat)
 
     async def _append_entries(self, seat: SeatState, offered: list[LogEntry]) -> None:
-        """Store the new entries of *offered*. Raises LogMismatchError, RequestRefusedError."""
+        """Store those entries of *offered* that are new. Raises LogMismatchError, RequestRefusedError."""
         async with seat.taking:
             number = seat.number
             new = log_entries.select_new_entries(
@@ -297,14 +300,14 @@ class ClassHost:
             await self._writer.write_entries(seat.number, new)
 
     def _confirm_write(self, seats: Sequence[Seat], logs: Mapping[int, Sequence[LogEntry]]) -> None:
-        """Confirm that these seats and logs are on disk."""
+        """Update the state of seats after *seats* and *logs* were written to disk."""
         for seat in seats:
             self._seats.setdefault(seat.id, build_seat_state(seat))
         for number, new in logs.items():
             self._confirm_entries(self._seats[number], new)
 
     def _confirm_entries(self, seat: SeatState, entries: Sequence[LogEntry]) -> None:
-        """Confirm that *entries* is on disk."""
+        """Update the state of a seat after *entries* were written to disk."""
         entries = [act for act in entries if act.number > seat.acknowledged]
         if not entries:
             return
@@ -322,7 +325,7 @@ class ClassHost:
         return await self._writer.read(self._record.read_entries, number)
 
     async def _confirm_rewind(self, seat: SeatState) -> None:
-        """Update a seat after its rewind: send its instructions again, and inform its observers."""
+        """Update a seat after its rewind: send unanswered instructions again, and restart its observations."""
         log = await self._writer.read(self._record.read_entries, seat.number)
         seat.tick = seat.last_tick
         seat.answered = list_settled(log, self._instructions.select_for(seat))
@@ -352,8 +355,8 @@ class ClassHost:
             if verb in NOT_IN_A_CLASS:
                 raise RequestRefusedError(tr("The class clock cannot be set back."))
         addressed_seats = select_seats(message, self._seats)
-        # An instruction without a time is for the seats that are connected now. An instruction with a time is
-        # for every seat that reaches this time.
+        # An instruction without a time is for the seats that exist now. An instruction with a time is for
+        # every seat that reaches this time, including later seats.
         is_for_all_later = message.tick is not None and message.seat is None
         seats: list[int | None] = [None] if is_for_all_later else [seat.number for seat in addressed_seats]
         await self._send_out(
@@ -378,7 +381,7 @@ class ClassHost:
         await broadcast(tell(seat) for seat in self._seats.values() if seat.socket is not None)
 
     async def _change_pace(self, message: requests.OfPace) -> None:
-        """Change the limits and the speed of seats.
+        """Change the limits and the speed of seats, or start another part or rewind.
 
         Store the change before any seat receives it. Raises RequestRefusedError.
         """
@@ -395,7 +398,7 @@ class ClassHost:
         if isinstance(message, requests.StartNextPart):
             await self._start_next_part()
             return
-        # sent before the state, so that seats have it when they stop
+        # The inject is sent before the new state, so that seats receive it before they stop.
         if isinstance(message, requests.FinishClass):
             await self._send_out(
                 [
@@ -423,7 +426,7 @@ class ClassHost:
         await self._send_to_seats(self._send_pace)
 
     async def _start_next_part(self) -> None:
-        """Start the next part. Raises RequestRefusedError."""
+        """Store that the next part of the class starts. Raises RequestRefusedError."""
         if self._class.id == self._parts[-1].id:
             raise RequestRefusedError(tr("this is the last part of the class"))
         if self._class.state != OVER:
@@ -433,13 +436,13 @@ class ClassHost:
             await self._bus.send(ClassChanged())
 
     async def _send_pace(self, seat: SeatState) -> None:
-        """Send a seat its current limit and speed, and the instructions that are due."""
+        """Send a seat its current limit and speed, and its pending instructions."""
         if seat.socket is not None:
             await send_message(seat.socket, self.pace.build_state_message(seat))
         await self._send_pending_instructions(seat)
 
     async def _rewind_seats(self, seats: Sequence[SeatState], message: requests.RewindSeats) -> None:
-        """Rewind seats. Raises RequestRefusedError."""
+        """Instruct *seats* to rewind. Raises RequestRefusedError if a seat has not reached the target time."""
         early_names = [seat.name for seat in seats if seat.tick < message.tick]
         if early_names:
             raise RequestRefusedError(
@@ -457,7 +460,10 @@ class ClassHost:
         seat.taken = enabled
 
     async def _set_mark(self, request: requests.SetMark) -> None:
-        """Set a mark at the time of a seat, or at the time of the class. Raises RequestRefusedError."""
+        """Set a mark at the requested time, or else at the current time of the seat or class.
+
+        Raises RequestRefusedError.
+        """
         seats = select_seats(request, self._seats)
         now_tick = self.pace.get_class_tick(seats) if request.seat is None else seats[0].tick
         tick = now_tick if request.tick is None else request.tick
@@ -481,10 +487,11 @@ class ClassHost:
         self._board.changed.add(number)
 
     async def _send_result(self, seat: SeatState) -> None:
-        """Send a seat that is over the verdict on its log, after the whole log was replayed."""
+        """Send the verdict to a seat whose run is over, after the whole log was replayed."""
         verdict, socket = seat.verdict, seat.socket
         if socket is not None and seat.over and verdict is not None and verdict["acts"] == seat.acknowledged:
-            with suppress(WebSocketDisconnect, RuntimeError):  # the seat asks again
+            # sent again after the next status of the seat
+            with suppress(WebSocketDisconnect, RuntimeError):
                 await send_message(socket, VerdictMessage(verdict))
 
     async def _refresh_board_periodically(self) -> None:
@@ -503,7 +510,7 @@ class ClassHost:
     # --- other hosts
 
     async def _reload_after_gap(self) -> None:
-        """Reload the record after a gap in the messages, and announce this host again."""
+        """Reload the record after messages may have been missed, and announce this host again."""
         await self._reload_changes()
         self._peers.send(StateRequest(), self._peers.build_news(self._seats.values()))
 
@@ -517,7 +524,7 @@ class ClassHost:
         elif isinstance(message, ClassChanged):
             await self._reload_changes()
         elif isinstance(message, StateRequest):
-            await self._reload_changes()  # announces the new address
+            await self._reload_changes()  # a new host has stored its address in the record
             self._peers.send_status(self._seats.values())
         elif isinstance(message, HandLoweredNews):
             await self._attention.lower_hand(self._seats[message.seat])
@@ -525,7 +532,7 @@ class ClassHost:
             await self._attention.show_runs(message.show)
 
     async def _merge_seat_status(self, host: str, status: SeatNews) -> None:
-        """Merge the status of a seat from another host. If two hosts have the seat, its latest connection decides."""
+        """Merge the status of a seat from another host. If both hosts have the seat, the latest connection counts."""
         seat = await self._admission.find_seat(status.number)
         if seat is None or (status.visit, host) < (seat.visit, seat.host):
             return
@@ -544,7 +551,7 @@ class ClassHost:
         self._board.changed.add(seat.number)
 
     async def _reload_changes(self) -> None:
-        """Load the record and send its changes to the seats here."""
+        """Reload the record and send its changes to the seats of this host."""
         the_class = await self._writer.read(self._record.read_class)
         assert the_class is not None, "a host has begun it"
         if the_class.id != self._class.id:

@@ -1,4 +1,4 @@
-"""Instructions of the instructor to seats: recipients, the inputs that answer an instruction, and its delivery."""
+"""Instructions of the instructor to seats: their recipients, and the log entries that answer them."""
 
 from collections.abc import Iterable, Sequence
 from typing import Protocol
@@ -11,21 +11,21 @@ from app.words.language import tr
 
 
 class Addressee(Protocol):
-    """Seat, group or all, as recipients of an instruction."""
+    """Seat as a possible recipient of an instruction."""
 
     number: int
     group: str
 
 
 class Respondent(Addressee, Protocol):
-    """Seat with its time, and the instructions that it has answered."""
+    """Seat with its current time, and with the instructions that it has answered."""
 
     tick: int
     answered: set[int]
 
 
 class InstructionBook(dict[int, ClassInstruction]):
-    """Instructions of a class by number. An index finds those of a seat without a search."""
+    """Instructions of a class by number, with an index by seat."""
 
     def __init__(self, instructions: Iterable[ClassInstruction]) -> None:
         super().__init__()
@@ -33,14 +33,14 @@ class InstructionBook(dict[int, ClassInstruction]):
         self.add(instructions)
 
     def add(self, instructions: Iterable[ClassInstruction]) -> None:
-        """Add instructions that are not known yet."""
+        """Add those of *instructions* that are not known yet."""
         for instruction in instructions:
             if instruction.number not in self:
                 self[instruction.number] = instruction
                 self._by_seat.setdefault(instruction.seat_id, []).append(instruction)
 
     def select_for(self, seat: Addressee) -> list[ClassInstruction]:
-        """Return the instructions to a seat, its group or all, in their order."""
+        """Return the instructions to a seat, its group or all seats, ordered by number."""
         candidates = [*self._by_seat.get(None, ()), *self._by_seat.get(seat.number, ())]
         return sorted(
             (instruction for instruction in candidates if is_recipient(instruction, seat)),
@@ -49,7 +49,7 @@ class InstructionBook(dict[int, ClassInstruction]):
 
 
 def is_recipient(instruction: ClassInstruction, seat: Addressee) -> bool:
-    """Return whether the instruction is for the seat."""
+    """Return whether the instruction is addressed to the seat, its group or all seats."""
     return instruction.seat_id in (None, seat.number) and instruction.group_name in (None, seat.group)
 
 
@@ -59,10 +59,10 @@ def check_answers(
     earlier_entries: Iterable[LogEntry],
     instructions: InstructionBook,
 ) -> None:
-    """Check the answers of *seat* to instructions.
+    """Check that each of *entries* that names an instruction is a valid first answer to it.
 
-    Each instruction is answered once, unless its answer was rewound. Raises LogMismatchError if one of *entries*,
-    which follow *earlier_entries*, is not an answer to the instruction that it names.
+    A seat answers each instruction once, unless the answer was rewound. *earlier_entries* precede *entries*
+    in the log. Raises LogMismatchError for an invalid or repeated answer.
     """
     log, instructions_of_seat = list(earlier_entries), instructions.select_for(seat)
     for act in entries:
@@ -91,7 +91,7 @@ def check_answers(
 def is_answer(act: LogEntry, instruction: ClassInstruction) -> bool:
     """Return True if *act* answers *instruction*.
 
-    The line of a refused inject is an answer too: the replay finds the refusal.
+    The line of a refused inject is an answer, too. The replay detects that it was refused.
     """
     if instruction.kind == BACK:
         return is_rewind(act) and act.tick == instruction.tick
@@ -101,7 +101,7 @@ def is_answer(act: LogEntry, instruction: ClassInstruction) -> bool:
 
 
 def list_settled(log: Sequence[LogEntry], instructions: Iterable[ClassInstruction]) -> set[int]:
-    """Return instructions that a seat with *log* does not receive again."""
+    """Return the numbers of the instructions that a seat with *log* must not receive again."""
     instructions_by_number = {instruction.number: instruction for instruction in instructions}
     answers = [
         act._replace(instruction=0)
@@ -122,7 +122,7 @@ def list_settled(log: Sequence[LogEntry], instructions: Iterable[ClassInstructio
 
 
 def list_due(instructions: InstructionBook, seat: Respondent) -> list[InstructionMessage]:
-    """List the instructions that a seat has reached and not answered, in the order of time."""
+    """Return the instructions that are due for a seat and not answered, in order of time. Rewinds are omitted."""
     messages = [
         create_message(class_instruction)
         for class_instruction in instructions.select_for(seat)
@@ -135,5 +135,5 @@ def list_due(instructions: InstructionBook, seat: Respondent) -> list[Instructio
 
 
 def create_message(instruction: ClassInstruction) -> InstructionMessage:
-    """Return the instruction as a message to a seat."""
+    """Convert the instruction to a message for a seat."""
     return InstructionMessage(instruction.number, instruction.kind, instruction.tick, instruction.text)

@@ -1,4 +1,4 @@
-"""Participation in a class without a window: from the code to the last acknowledged action."""
+"""Participation in a class without a window, from the connection to the last acknowledged action."""
 
 import time
 from collections.abc import Callable
@@ -22,32 +22,35 @@ from app.classroom.seat_log import SeatAssignment, SeatLog, build_assignment, ge
 from app.words.language import tr
 
 JOIN_S: Final = 60.0
-"""Wall time in which the host must answer a seat that does not know its assignment yet."""
+"""Wall time within which the host must answer a seat that has no assignment yet."""
 END_S: Final = 60.0
-"""Wall time in which the host must accept the last actions and return the result."""
+"""Wall time within which the host must accept the last actions and return the verdict."""
 
 LOOK_S: Final = 0.05
 
 Player = Callable[[SeatRun, int], None]
-"""Function that plays a run to its end. The number is that of the seat's own actions in the log so far."""
+"""Function that plays a run to its end.
+
+Its second argument is the number of the seat's own inputs in the log so far.
+"""
 
 
 class JoinFailedError(Exception):
-    """The seat was not admitted; the text gives the reason."""
+    """Error for a seat that was not admitted. The text gives the reason."""
 
 
 class Participation(Struct, frozen=True):
-    """Result of taking part in a class."""
+    """Result of playing a seat of a class."""
 
     report: SeatReport
     unacknowledged_count: int
-    """Number of actions that the host has not acknowledged; they are in the log file."""
+    """Number of actions that the host has not acknowledged. The log file contains them."""
     has_host: bool
-    """False if the run was played without a network and its log must be handed in."""
+    """False if the run was played without a network. Then its log must be handed in."""
     refused: str
-    """Reason for which the host refused this seat."""
+    """Reason why the host refused this seat; empty if it did not."""
     file: str
-    """The log, which can be handed in."""
+    """Path of the log, which can be handed in."""
 
 
 def take_part(
@@ -58,9 +61,10 @@ def take_part(
     show: Callable[[InstructionMessage], object],
     consent: bool = False,
 ) -> Participation:
-    """Play a seat of the class from its start or its last position; with a handout, without a network.
+    """Play a seat of the class from its start or its last position.
 
-    Raises JoinFailedError, InvalidSeatLogError.
+    If *origin* is an assignment, the seat is played without a network. Raises JoinFailedError,
+    InvalidSeatLogError.
     """
     seat_log = SeatLog(get_seat_folder(origin), name)
     try:
@@ -85,7 +89,7 @@ def _play_seat(
     speed: float | None,
     show: Callable[[InstructionMessage], object],
 ) -> Participation:
-    """Play a seat. Raises JoinFailedError, PartMismatchError."""
+    """Play the run of a seat and wait for its verdict. Raises JoinFailedError, PartMismatchError."""
     if seat_log.given is None:
         _await_assignment(seat_log, link)
     run = SeatRun(seat_log, link, speed, show)
@@ -113,12 +117,12 @@ def _await_assignment(seat_log: SeatLog, link: HostLink) -> None:
         raise JoinFailedError(reply.text)
     assert isinstance(reply, SeatWelcome), "a host says nothing else first"
     seat_log.write_assignment(build_assignment(reply, seat_log.name))
-    link.incoming.put(reply)  # also contains whether the class is frozen
+    link.incoming.put(reply)  # the run also needs it: it states whether the class is frozen
     link.wake()
 
 
 def _play_to_end(run: SeatRun, player: Player) -> None:
-    """Play to the end of the run, from an earlier time after a rewind. Raises ClassEndedError."""
+    """Play to the end of the run. After a rewind, continue from the earlier time. Raises ClassEndedError."""
     while True:
         try:
             run.follow_instructions()
@@ -131,7 +135,7 @@ def _play_to_end(run: SeatRun, player: Player) -> None:
 def _await_verdict(run: SeatRun, seat_log: SeatLog, link: HostLink) -> LogVerdict | None:
     """Wait for the host's verdict on the whole log.
 
-    Return None if it does not arrive in time, or if the host rewinds the seat.
+    Return None if the verdict does not arrive in time, or if the host rewinds the seat.
     """
     run.record_end()
     deadline_s = time.monotonic() + END_S
@@ -150,7 +154,7 @@ def build_seat_report(run: SeatRun, seat_log: SeatLog, verdict: LogVerdict | Non
     """Return the report of a seat's run, with the host's verdict."""
     report = run.drill.build_report()
     assert seat_log.given is not None
-    if not run.drill.terms.truth:  # in an exam the seat has no rubric, so its own result means nothing
+    if not run.drill.terms.truth:  # the seat of an exam has no rubric, so only the host can compute its score
         total = verdict["score"] if verdict is not None else None
         report["score"] = {"total": total, "scored": False, "finished": run.drill.finished, "items": []}
     return {**report, "class": {"seat": seat_log.given.seat, "name": seat_log.name, "verdict": verdict}}

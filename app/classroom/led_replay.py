@@ -1,4 +1,4 @@
-"""Runs that the instructor shows to all seats: one, or two side by side, at a shared time."""
+"""Runs that the instructor shows to all seats: one run, or two runs side by side, at a shared time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class LedReplay:
-    """Shared replay of a class; a seat that reconnects receives it again."""
+    """Shared replay of a class. A seat that reconnects receives it again."""
 
     def __init__(self, read_log: Callable[[int], Awaitable[list[LogEntry]]]) -> None:
         """Create a replay that shows nothing; *read_log* reads all entries of a seat."""
@@ -26,7 +26,7 @@ class LedReplay:
         """Message that a seat receives when it connects."""
 
     async def show_runs(self, seats: Sequence[SeatState], tick: Tick | None) -> RunShown | ShownPosition:
-        """Show the runs of *seats* at *tick*, or nothing without seats. Return the message for all seats."""
+        """Show the runs of *seats* at *tick*. Without seats, end the replay. Return the message to all seats."""
         numbers = tuple(seat.number for seat in seats)
         if numbers and numbers == self._seats and tick is not None:
             self.message = replace(self.message, tick=tick)
@@ -51,7 +51,7 @@ class LedReplay:
 
 
 def list_shown_runs(message: RunShown) -> list[tuple[int, str, Sequence[LogEntry]]]:
-    """List seat, name and entries of each run of *message*. An older host omits the seat: it is 0."""
+    """Return seat number, name and entries of each run in *message*. The number is 0 if an older host omits it."""
     if message.name is None:
         return []
     runs = [(message.seat, message.name, message.acts)]

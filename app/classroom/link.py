@@ -1,6 +1,6 @@
-"""A seat's connection to its host, in a separate thread: reconnects after each break, and sends missing entries.
+"""Connection of a seat to its host, in its own thread. It reconnects after every failure and sends missing entries.
 
-Without a network it creates the welcome itself, and the log is handed in as a file.
+Without a network, the connection creates the welcome itself, and the log is handed in as a file.
 """
 
 import asyncio
@@ -36,14 +36,14 @@ from engine.drill.judging.report import get_program_version
 from engine.overrides import override
 
 RECONNECT_INTERVALS_S: Final = (0.2, 3.0)
-"""Wall time between two tries to dial, at first and at last."""
+"""Minimum and maximum wall time between two connection attempts. The time doubles after each failure."""
 AT_S: Final = 2.0
-"""Wall time between two reports of the run's position."""
+"""Maximum wall time between two reports of the run's position."""
 ANSWER_S: Final = 4.0
-"""Wall time in which a host must acknowledge a message; this detects a silently cut connection. Assumed."""
+"""Wall time within which a host must acknowledge a message. It detects a cut connection. Assumed."""
 ACTIONS_PER_MESSAGE_MAX: Final = 100
 CHARACTERS_PER_MESSAGE_MAX: Final = 100_000
-"""Maximum characters of actions per message; a single longer action is sent alone."""
+"""Maximum number of characters of actions per message. A longer action is sent in a message of its own."""
 OTHER_VERSION: Final = mark(
     "this seat and the host have incompatible versions: install the same version on both"
 )
@@ -52,9 +52,10 @@ FromHost = TypeVar("FromHost", bound=WireMessage)
 
 
 class HostConnection(threading.Thread, Generic[FromHost]):
-    """Connection to a host in its own thread, which dials again after every break and queues messages in `incoming`.
+    """Connection to a host in its own thread. It reconnects after every failure and queues messages in `incoming`.
 
-    The clients of a class and of a team implement `_exchange_messages`: they send, and follow the answers.
+    Subclasses for a class and for a team implement `_exchange_messages`, which sends requests and processes
+    messages.
     """
 
     def __init__(self, invitation: Invitation | None) -> None:
@@ -76,7 +77,7 @@ class HostConnection(threading.Thread, Generic[FromHost]):
         return self._is_welcome
 
     def wake(self) -> None:
-        """Wake the sender; safe from any thread."""
+        """Wake the sending task. Any thread may call this method."""
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._news.set)
 
@@ -105,14 +106,14 @@ class HostConnection(threading.Thread, Generic[FromHost]):
                 self._on_wrong_host(str(problem))
             except (OSError, TimeoutError, WebSocketException):
                 pass
-            # the host has another version: fields or values of its message are unknown here
+            # the host has another version, whose messages have unknown fields or values
             except (ProtocolError, LookupError, TypeError, ValueError):
                 self._stop_with_refusal(tr(OTHER_VERSION))
             wait_s = RECONNECT_INTERVALS_S[0] if self._is_welcome else wait_s
             self._on_disconnected()
             self._is_welcome = False
             if not (self._has_ended or self.refused):
-                # spreads the reconnects of a class over time
+                # a random wait spreads the reconnections of all seats over time
                 await asyncio.sleep(wait_s * random.uniform(0.5, 1.5))
                 wait_s = min(2.0 * wait_s, RECONNECT_INTERVALS_S[1])
         await self._stop_tasks()
@@ -123,14 +124,14 @@ class HostConnection(threading.Thread, Generic[FromHost]):
 
     @abstractmethod
     def _build_refusal(self, reason: str) -> FromHost:
-        """Return the message that tells the client's owner why it was refused."""
+        """Return the message that informs the owner of this connection about a refusal."""
 
     @abstractmethod
     async def _exchange_messages(self, socket: ClientConnection, invitation: Invitation) -> None:
         """Exchange messages until the connection ends."""
 
     async def _find_addresses(self, invitation: Invitation) -> Sequence[str]:
-        """Return the addresses to dial: those in the code."""
+        """Return the addresses in the code. Without any, stop with a refusal."""
         if not invitation.addresses:
             self._stop_with_refusal(tr(NEEDS_ADDRESS))
         return invitation.addresses
@@ -139,14 +140,14 @@ class HostConnection(threading.Thread, Generic[FromHost]):
         self._stop_with_refusal(reason)
 
     def _on_disconnected(self) -> None:
-        """Prepare the next attempt to connect, after the connection has closed."""
+        """Prepare the next connection attempt, after the connection has closed."""
 
     async def _stop_tasks(self) -> None:
-        """Stop the tasks that run in addition to the connection."""
+        """Stop additional tasks of a subclass."""
 
 
 class HostLink(HostConnection[ToSeat]):
-    """Connection of a seat to its host: sends the actions of the seat's log and the status of the seat."""
+    """Connection of a seat to its host. It sends the entries of the seat's log and the status of the seat."""
 
     def __init__(self, where: Invitation | SeatAssignment, seat_log: SeatLog, consent: bool = False) -> None:
         super().__init__(None if isinstance(where, SeatAssignment) else where)
@@ -184,12 +185,12 @@ class HostLink(HostConnection[ToSeat]):
 
     @property
     def has_host(self) -> bool:
-        """Return whether an address of the host is known."""
+        """Return whether the seat belongs to a host. A seat without a network does not."""
         return self._invitation is not None
 
     @property
     def is_answering(self) -> bool:
-        """Return whether a host is connected and acknowledges what it receives."""
+        """Return whether a host is connected and answers in time."""
         latest_time = time.monotonic() - ANSWER_S
         return self.connected and all(
             start_time is None or start_time > latest_time
@@ -213,9 +214,10 @@ class HostLink(HostConnection[ToSeat]):
 
     @override
     async def _find_addresses(self, invitation: Invitation) -> list[str]:
-        """Return the addresses in the code, and those found on the network.
+        """Return the addresses in the code and the addresses found on the network.
 
-        The network is queried if the code has no address or none has responded, as addresses may change.
+        The network is searched if the code has no address or no address has responded, because addresses may
+        change.
         """
         if self._search is not None and self._search.done():
             self._found_addresses, self._search = self._search.result(), None
@@ -232,7 +234,10 @@ class HostLink(HostConnection[ToSeat]):
         return self.trying
 
     def _remember_address(self, socket: ClientConnection) -> None:
-        """Remember the address at which the host answered. A seat with only the code then needs no further search."""
+        """Remember the address at which the host answered.
+
+        A seat whose code has no address then need not search the network again.
+        """
         host, port, *_ = socket.remote_address
         address = format_address(host, port)
         if address in self._found_addresses and address not in self._addresses:
@@ -260,7 +265,7 @@ class HostLink(HostConnection[ToSeat]):
                     case None:
                         continue
                     case SeatWelcome() if log.given is not None and message.part != log.given.part:
-                        self.incoming.put(message)  # a returning seat starts with a new link
+                        self.incoming.put(message)  # the seat creates a new link for the other part
                         self._has_ended = True
                     case SeatWelcome() if message.acknowledged > len(log.acts):
                         self._stop_with_refusal(
@@ -292,7 +297,7 @@ class HostLink(HostConnection[ToSeat]):
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _ping(self, socket: ClientConnection) -> None:
-        """Ping the host, so that the seat notices a cut connection while it sends nothing."""
+        """Ping the host at intervals, so that the seat detects a cut connection while it sends nothing."""
         while True:
             await asyncio.sleep(ANSWER_S)
             self._pinged_at = time.monotonic()
@@ -341,7 +346,7 @@ class HostLink(HostConnection[ToSeat]):
 
 
 def take_message_chunk(acts: Sequence[LogEntry]) -> list[LogEntry]:
-    """Take as many actions from *acts* as fit into one message, but at least one."""
+    """Return the first actions of *acts* that fit into one message, but at least one."""
     log_entries: list[LogEntry] = []
     letters = 0
     for act in acts[:ACTIONS_PER_MESSAGE_MAX]:

@@ -1,4 +1,4 @@
-"""Board of an open class: what consoles show, and what has changed since the last update sent to them. No Qt."""
+"""Class dashboard of an open class: what consoles show, and which parts have changed since the last update. No Qt."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,7 +15,7 @@ from engine.constants import TICKS_PER_S
 
 
 class LiveBoard:
-    """The class, a tile for each seat, and the hands in the order in which they were raised."""
+    """Class dashboard: state of the class, a tile for each seat, and the queue of raised hands."""
 
     def __init__(
         self,
@@ -25,7 +25,7 @@ class LiveBoard:
         instructions: InstructionBook,
         pace: ClassPace,
     ) -> None:
-        """Create the class dashboard, which reads its arguments again for each update. *parts*: number of parts."""
+        """Create the class dashboard. Each update reads the arguments again. *parts*: number of parts of the class."""
         self._class, self._parts, self._seats = the_class, parts, seats
         self._instructions, self._pace = instructions, pace
         self.consoles: set[WebSocket] = set()
@@ -43,7 +43,7 @@ class LiveBoard:
         self._has_changed = True
 
     def update_hand_queue(self, seat: SeatState) -> None:
-        """Append a seat that raises its hand to the queue, or remove it.
+        """Add a seat to the queue after it raised its hand, or remove it after it lowered its hand.
 
         The positions of all other seats may change.
         """
@@ -53,7 +53,7 @@ class LiveBoard:
             self.changed.update(self._hands)
 
     def record_silence(self) -> None:
-        """Record which connections have gone silent or answer again, and which runs have paused or continued."""
+        """Record which connections have become silent or active again, and which runs have paused or continued."""
         for seat in self._seats.values():
             silent = seat.socket is not None and is_silent(seat.socket)
             if silent != seat.silent:
@@ -64,7 +64,7 @@ class LiveBoard:
                 self.changed.add(seat.number)
 
     def build_dashboard(self, numbers: Sequence[int] | None = None) -> DashboardUpdate:
-        """Return the class and the tiles of all seats, or of *numbers*."""
+        """Return the state of the class, with the tiles of all seats or of the seats *numbers*."""
         shown_seats = self._seats.values() if numbers is None else [self._seats[number] for number in numbers]
         seats = [seat for seat in self._seats.values() if seat.connected and not seat.over]
         return DashboardUpdate(
@@ -84,14 +84,14 @@ class LiveBoard:
         )
 
     def take_changed_seats(self) -> list[int] | None:
-        """Return the seats whose tiles changed since the last call; None if nothing in the class changed."""
+        """Return the seats whose tiles changed since the last call, or None if nothing has changed."""
         if not (self.changed or self._has_changed):
             return None
         changed_seats, self.changed, self._has_changed = sorted(self.changed), set(), False
         return changed_seats
 
     async def send_to_consoles(self, numbers: Sequence[int]) -> None:
-        """Send the class dashboard to every console."""
+        """Send the state of the class and the tiles of the seats *numbers* to every console."""
         if self.consoles:
             text = encode(self.build_dashboard(numbers))
             await broadcast(send(console, text) for console in self.consoles)

@@ -1,4 +1,4 @@
-"""A seat's log: actions numbered from 1, written by the seat and stored by the host.
+"""Entries of a seat's log: numbered from 1, written by the seat and stored by the host.
 
 Times never decrease, unless the instructor has rewound the seat.
 """
@@ -13,33 +13,36 @@ from engine.constants import TICKS_PER_S
 from engine.model import Tick
 
 LINE_MAX: Final = 65_536
-"""Maximum characters of an input line: a script in one batch. Assumed."""
+"""Maximum number of characters of an input line, such as a whole script in one batch. Assumed."""
 ACTS_MAX: Final = 20_000
-"""Maximum number of actions of one seat: an action every two seconds in the longest drill. Assumed."""
+"""Maximum number of entries per seat: an action every two seconds in the longest drill. Assumed."""
 LETTERS_MAX: Final = 4_000_000
-"""Maximum characters of all actions of one seat: the limit of a file of input lines (app/cli/runs.py)."""
+"""Maximum number of characters of all input lines of a seat, as in a file of input lines (app/cli/runs.py)."""
 TICK_MAX: Final = 8 * 3600 * TICKS_PER_S
-"""Maximum simulated time of a run: eight hours, the longest drill that a host must replay."""
+"""Maximum simulated time of a run in ticks: eight hours, the longest drill that a host must replay."""
 SENT_BACK: Final = "sent-back"
-"""Line of an action that confirms a rewind: the run is reset to its tick; later actions stay in the log."""
+"""Line of an entry that confirms a rewind. The run continues at the entry's tick.
+
+Rewound entries stay in the log.
+"""
 _DIGEST: Final = re.compile(r"(?:[0-9a-f]{32})?")
 
 
 class LogEntry(NamedTuple):
-    """One entry of a log, stored as one line of JSON."""
+    """Entry of a log, stored as one line of JSON."""
 
     number: int
     tick: Tick
     line: str
-    """Input line without its time; empty means no input, the run has reached *tick*."""
+    """Input line without its time; empty if the entry only reports that the run has reached *tick*."""
     digest: str
-    """Hash of the seat's world after the entry; empty means not computed."""
+    """Hash of the seat's world after the entry; empty if it was not computed."""
     instruction: int
-    """Number of the instruction that the entry answers; 0 means an action of the seat itself."""
+    """Number of the instruction that the entry answers; 0 for an action of the seat itself."""
 
 
 class LogMismatchError(Exception):
-    """The received entries do not continue the log. The text gives the reason, and none of the entries is stored."""
+    """Error for received entries that do not continue the log. None of them is stored. The text gives the reason."""
 
 
 def parse_entry(entry: object) -> LogEntry:
@@ -61,12 +64,12 @@ def parse_entry(entry: object) -> LogEntry:
 
 
 def is_rewind(entry: LogEntry) -> bool:
-    """Return whether the instructor has rewound the seat to the tick of this action, before its inputs."""
+    """Return whether the entry confirms a rewind to its tick, before the inputs of that tick."""
     return entry.line == SENT_BACK and entry.instruction > 0
 
 
 def list_effective_entries(log: Iterable[LogEntry]) -> list[LogEntry]:
-    """Return the actions of *log* that are in effect, without rewound ones."""
+    """Return the entries of *log* without those that were rewound."""
     log_entries: list[LogEntry] = []
     for entry in log:
         if is_rewind(entry):
@@ -77,9 +80,9 @@ def list_effective_entries(log: Iterable[LogEntry]) -> list[LogEntry]:
 
 
 def list_answered_instructions(log: Sequence[LogEntry]) -> set[int]:
-    """Return the instructions that the run has answered.
+    """Return the numbers of the instructions that the run has answered.
 
-    After a rewind they may be sent again, except rewinds.
+    Instructions whose answers were rewound are omitted, except rewinds.
     """
     rewind_instructions = {entry.instruction for entry in log if is_rewind(entry)}
     return rewind_instructions | {
@@ -88,7 +91,7 @@ def list_answered_instructions(log: Sequence[LogEntry]) -> set[int]:
 
 
 def format_entry(entry: LogEntry) -> str:
-    """Format the entry with its time, for people."""
+    """Format the entry with its time as text for a person."""
     return json.dumps(entry)
 
 
@@ -98,10 +101,11 @@ def select_new_entries(
     last_tick: Tick,
     read_entries: Callable[[int, int], Sequence[LogEntry]],
 ) -> list[LogEntry]:
-    """Return the entries of *offered* that are not stored yet; repeated ones count once.
+    """Return those entries of *offered* that are not stored yet, each once.
 
-    *acknowledged* and *last_tick* belong to the last stored entry. *read_entries* reads stored entries.
-    Raises LogMismatchError for a gap, a decreasing time, or an entry that differs from the stored one.
+    *acknowledged* and *last_tick* are the number and the tick of the last stored entry. *read_entries* reads
+    stored entries. Raises LogMismatchError for a gap, a decreasing time, or an entry that differs from the
+    stored one.
     """
     offered = list(offered)
     known_entries = [entry for entry in offered if entry.number <= acknowledged]

@@ -1,4 +1,4 @@
-"""The tables of a class. Change them only together with a new numbered migration."""
+"""Database tables of a class. Every change needs a new numbered migration."""
 
 from sqlalchemy import BigInteger, ForeignKey
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
@@ -8,11 +8,14 @@ MESSAGE, INJECT, BACK, MARK = "message", "inject", "back", "mark"
 
 
 class Base(DeclarativeBase):
-    """Base of the tables."""
+    """Base class of the tables."""
 
 
 class ClassPart(Base):
-    """Data that all seats share in one part of the class. A database holds one class; most have one part."""
+    """Part of a class with the data that all seats share.
+
+    A database holds one class, and most classes have one part.
+    """
 
     __tablename__ = "class"
 
@@ -20,11 +23,11 @@ class ClassPart(Base):
     # kind of the part (app/classroom/plan.py); empty for a class with one part
     part: Mapped[str] = mapped_column(default="")
     current: Mapped[bool] = mapped_column(default=True)  # the class is in this part
-    code: Mapped[str]  # code as shown on the class dashboard, without the address
-    secret: Mapped[str]  # secret that proves that a console may control the class
-    certificate: Mapped[str]  # PEM; the code holds its fingerprint
+    code: Mapped[str]  # join code without the address, as shown on the class dashboard
+    secret: Mapped[str]  # secret with which a console proves that it may control the class
+    certificate: Mapped[str]  # PEM; the join code contains its fingerprint
     key: Mapped[str]  # PEM
-    address: Mapped[str]  # HOST:PORT where the host listens; several are separated by commas
+    address: Mapped[str]  # HOST:PORT of each host, separated by commas
     scenario_name: Mapped[str]
     scenario_text: Mapped[str]  # complete scenario file
     scenario_hash: Mapped[str]
@@ -32,9 +35,10 @@ class ClassPart(Base):
     seed: Mapped[int] = mapped_column(BigInteger)
     plan: Mapped[str]  # lesson plan in TOML, unchanged
     state: Mapped[str] = mapped_column(default=RUNNING)
-    until: Mapped[int | None]  # tick at which every seat stops; None means no such tick
-    """Tick at which all seats stop; None means no limit."""
-    break_until: Mapped[float | None]  # UTC in seconds since 1970; the class continues automatically then
+    until: Mapped[int | None]
+    """Tick at which all seats stop; None if there is no limit."""
+    # end of the break in UTC seconds since 1970; the class then continues automatically
+    break_until: Mapped[float | None]
     clock_speed: Mapped[
         float | None
     ]  # simulated seconds per second of the class clock; None means each seat has its own pace
@@ -49,30 +53,32 @@ class ClassPart(Base):
 
 
 class Seat(Base):
-    """A person or a program that takes part.
+    """Person or program that takes part in the class.
 
-    `acknowledged` and `tick` summarize its actions in the current part.
+    `acknowledged` and `tick` describe its log in the current part.
     """
 
     __tablename__ = "seat"
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    token_hash: Mapped[str] = mapped_column(unique=True)  # SHA-256 of the token; only the seat has the token
+    # SHA-256 hash of the token, which only the seat knows
+    token_hash: Mapped[str] = mapped_column(unique=True)
     name: Mapped[str]
     consent: Mapped[bool] = mapped_column(default=False)  # the person agrees to live observation
     acknowledged: Mapped[int] = mapped_column(default=0)
     tick: Mapped[int] = mapped_column(default=0)
     group_name: Mapped[str] = mapped_column(default="")
-    stopped: Mapped[bool] = mapped_column(default=False)  # frozen individually, not with the whole class
-    """True if the instructor has frozen the seat."""
-    until: Mapped[int | None]  # tick at which the seat stops; overrides that of the class
-    """Tick at which the seat stops; None means no limit."""
+    # frozen by the instructor individually, not with the whole class
+    stopped: Mapped[bool] = mapped_column(default=False)
+    until: Mapped[int | None]
+    """Tick at which the seat stops; None if the limit of the class applies."""
     taken: Mapped[bool] = mapped_column(default=False)  # the instructor has taken control
-    version: Mapped[str] = mapped_column(default="")  # version of the seat; empty if it was never reported
+    # program version of the seat; empty if it was never reported
+    version: Mapped[str] = mapped_column(default="")
 
 
 class KeptAct(Base):
-    """An action of a seat's log, in the form of app/classroom/log_entries.py."""
+    """Entry of a seat's log, in the form of app/classroom/log_entries.py."""
 
     __tablename__ = "act"
 
@@ -86,25 +92,25 @@ class KeptAct(Base):
 
 
 class ClassInstruction(Base):
-    """Instruction of the instructor: a text, an input line that the seat applies, or a rewind.
+    """Instruction of the instructor: a text, an input line that the seat applies, a rewind, or a mark.
 
-    A mark has no addressee: it names a time of a seat, or of the class.
+    A mark has no recipient. It names a time of a seat or of the class.
     """
 
     __tablename__ = "instruction"
 
     number: Mapped[int] = mapped_column(primary_key=True)
     part: Mapped[int] = mapped_column(default=1)
-    # number of the seat; None means every seat, including later ones
+    # number of the seat; None for every seat, including seats that join later
     seat_id: Mapped[int | None] = mapped_column(ForeignKey("seat.id"))
-    group_name: Mapped[str | None]  # name of the group; None means any group
-    tick: Mapped[int | None]  # tick of the instruction, or the target of a rewind; None means on arrival
+    group_name: Mapped[str | None]  # name of the group; None for all groups
+    tick: Mapped[int | None]  # time of the instruction, or target of a rewind; None applies on arrival
     kind: Mapped[str]
     text: Mapped[str]
 
 
 class KeptReflection(Base):
-    """Reflection of a person on the run before its points were shown (app/learning/reflection.py)."""
+    """Reflection of a person on the run, written before the points were shown (app/learning/reflection.py)."""
 
     __tablename__ = "reflection"
 
@@ -112,5 +118,5 @@ class KeptReflection(Base):
     part: Mapped[int] = mapped_column(primary_key=True)
     happened: Mapped[str]
     otherwise: Mapped[str]
-    """Answer to the question what the person would do otherwise."""
+    """Answer to the question of what the person would do differently."""
     expected_score: Mapped[float | None]

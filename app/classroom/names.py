@@ -1,4 +1,4 @@
-"""Names of people in a class. No Qt."""
+"""Checks and normalization of the names of people in a class. No Qt."""
 
 import re
 from collections.abc import Container
@@ -13,13 +13,13 @@ INVISIBLE: Final = frozenset(
     | set(range(0xFE00, 0xFE10))
     | set(range(0xE0100, 0xE01F0))
 )
-"""Invisible code points that Python considers printable: the braille blank, and Default_Ignorable_Code_Point
-[Unicode Character Database, DerivedCoreProperties.txt].
+"""Invisible code points that Python considers printable: braille blank, and the property
+Default_Ignorable_Code_Point [Unicode Character Database, DerivedCoreProperties.txt].
 """
 
 
 def find_free_name(name: str, used_names: Container[str]) -> str:
-    """Return *name*, or with the next free number if it is in use: "Ann", "Ann 2"."""
+    """Return *name* if it is free. Otherwise, append the next free number: "Ann", "Ann 2"."""
     name = name.strip()
     numbered = (f"{name[: NAME_MAX - 5]} {number}" for number in count(2))
     return (
@@ -30,18 +30,18 @@ def find_free_name(name: str, used_names: Container[str]) -> str:
 
 
 def is_same_name(name: str, entered: str) -> bool:
-    """Return True if the host derived *name* from the *entered* name."""
+    """Return True if the host may have derived *name* from the *entered* name."""
     entered = entered.strip()
     return name == entered or bool(re.fullmatch(re.escape(entered[: NAME_MAX - 5]) + r" \d+", name))
 
 
 def clean_text(text: str) -> str:
-    """Replace line breaks, control and direction characters of a seat's text by spaces."""
+    """Replace line breaks, control characters and direction characters in a text from a seat by spaces."""
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def is_name(name: str) -> bool:
-    """Return True if *name* is printable, without invisible characters, and not blank."""
+    """Return True if *name* is printable, not blank, and free of invisible characters."""
     return (
         len(name) <= NAME_MAX
         and bool(name.strip())

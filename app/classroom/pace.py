@@ -1,4 +1,4 @@
-"""Limits and speed of seats: freezes, limits, breaks, the class clock, and the expected end of a class. No Qt."""
+"""Freezes, time limits, breaks and clock of a class, with the estimated time until its end. No Qt."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -17,19 +17,23 @@ from engine.drill.running.solution import find_default_end
 
 Columns = dict[str, str | int | float | bool | None]
 SMOOTHING: Final = 0.2
-"""Weight of the last span of time in a seat's pace. Assumed."""
+"""Weight of the latest measurement in the smoothed speed of a seat. Assumed."""
 SPAN_S: Final = (1.0, 30.0)
-"""Minimum and maximum wall time between two messages of a seat that count for its pace; longer gaps are
-network breaks.
+"""Minimum and maximum wall time between two reports of a seat that are used to measure its speed.
+
+A longer gap is a network failure.
 """
 
 
 PAUSED_S: Final = 10.0
-"""Wall time without progress after which a run counts as paused. Assumed: several reports of a running seat."""
+"""Wall time without progress after which a run counts as paused. A running seat reports several times in it.
+
+Assumed.
+"""
 
 
 class SeatSpeed:
-    """Speed of a seat, computed from the positions that it reports."""
+    """Smoothed speed of a seat, computed from the positions that it reports."""
 
     def __init__(self) -> None:
         self.speed: float | None = None
@@ -37,7 +41,10 @@ class SeatSpeed:
         self._previous: tuple[float, int] | None = None
 
     def record_position(self, tick: int, is_idle: bool) -> None:
-        """Record the position of a seat, and whether it is idle."""
+        """Record the position of a seat.
+
+        *is_idle*: True if the seat is frozen or over, so that this time does not count.
+        """
         now_s = time.monotonic()
         if is_idle:
             self._previous = None
@@ -51,14 +58,17 @@ class SeatSpeed:
 
 
 class PauseDetector:
-    """Detection of a run that its participant has paused, from the position that the host knows."""
+    """Detector of runs that their participants have paused. It uses the positions that the host knows."""
 
     def __init__(self) -> None:
         self.is_paused = False
         self._tick, self._moved_at_s = -1, 0.0
 
     def record_position(self, tick: int, may_run: bool) -> bool:
-        """Record the position of a seat, and whether it may run; return whether `is_paused` has changed."""
+        """Record the position of a seat. Return whether `is_paused` has changed.
+
+        *may_run*: True if nothing except the participant holds the run.
+        """
         now_s, was_paused = time.monotonic(), self.is_paused
         if tick != self._tick or not may_run:
             self._tick, self._moved_at_s = tick, now_s
@@ -67,7 +77,7 @@ class PauseDetector:
 
 
 class PacedSeat(Protocol):
-    """Interface of a seat with the fields that the pace needs."""
+    """Interface of a seat with the fields that ClassPace needs."""
 
     number: int
     tick: int
@@ -75,14 +85,14 @@ class PacedSeat(Protocol):
     stopped: bool
     """True if the instructor has frozen the seat."""
     until: int | None
-    """Tick at which the seat stops; None means no limit."""
+    """Tick at which the seat stops; None if the limit of the class applies."""
     over: bool
     """True if the seat's run has ended."""
     progress: SeatSpeed
 
 
 class ClassPace:
-    """Clock of a class as stored in the record. Only the host changes it."""
+    """Pace of a class: its clock, breaks and limits as stored in the record. Only the host changes them."""
 
     def __init__(self, the_class: ClassPart, scenario: Scenario) -> None:
         self._class = the_class
@@ -91,7 +101,7 @@ class ClassPace:
     # --- current state
 
     def get_clock_tick(self) -> float | None:
-        """Return the tick of the class clock; None without a clock."""
+        """Return the time of the class clock in ticks, or None without a class clock."""
         the_class = self._class
         if the_class.clock_speed is None:
             return None
@@ -99,56 +109,56 @@ class ClassPace:
         return the_class.clock_tick + max(0.0, gone_s) * the_class.clock_speed * TICKS_PER_S
 
     def get_class_tick(self, seats: Iterable[PacedSeat]) -> int:
-        """Return the time of the class: its clock, or the median of the playing seats."""
+        """Return the time of the class: its clock, or else the median position of the seats that are not over."""
         tick = self.get_clock_tick()
         if tick is not None:
             return int(tick)
         return median_low([seat.tick for seat in seats if not seat.over] or [0])
 
     def get_clock_s(self) -> float | None:
-        """Return the time of the class clock; None without one."""
+        """Return the time of the class clock in seconds, or None without a class clock."""
         tick = self.get_clock_tick()
         return None if tick is None else tick / TICKS_PER_S
 
     def break_s(self) -> float | None:
-        """Return the remaining seconds of the break; None means no break."""
+        """Return the remaining wall time of the break in seconds, or None without a break."""
         break_end = self._class.break_until
         return None if break_end is None else max(0.0, break_end - time.time())
 
     def break_is_over(self) -> bool:
-        """Return whether the break has ended."""
+        """Return True if a break has reached its end."""
         return self._class.break_until is not None and time.time() >= self._class.break_until
 
     def get_stop_tick(self, seat: PacedSeat) -> int | None:
-        """Return the tick at which a seat stops."""
+        """Return the tick at which a seat must stop, or None without a limit."""
         return self._class.until if seat.until is None else seat.until
 
     def get_limit_s(self, seat: PacedSeat) -> float | None:
-        """Return the limit of a seat in simulated seconds; None without one."""
+        """Return the limit of a seat in simulated seconds, or None without a limit."""
         stop_tick = self.get_stop_tick(seat)
         return None if stop_tick is None or stop_tick >= TICK_MAX else stop_tick / TICKS_PER_S
 
     def should_freeze(self, seat: PacedSeat) -> bool:
-        """Return whether the seat should be frozen."""
+        """Return whether the seat should be frozen: individually, with the class, or at its limit."""
         stop_tick = self.get_stop_tick(seat)
         return (
             self._class.state == FROZEN or seat.stopped or (stop_tick is not None and seat.tick >= stop_tick)
         )
 
     def estimate_remaining_s(self, seat: PacedSeat) -> float | None:
-        """Return the real seconds until a seat ends; None if that is unknown."""
+        """Return the estimated wall time in seconds until a seat ends, or None if it is unknown."""
         speed = seat.progress.speed
         if seat.over or not speed or speed <= 0.0:
             return None
         return max(0.0, self._end - seat.tick) / TICKS_PER_S / speed
 
     def estimate_class_remaining_s(self, seats: Iterable[PacedSeat]) -> float | None:
-        """Return the seconds until the last connected, unfinished seat ends."""
+        """Return the estimated wall time in seconds until the last of *seats* ends, or None if it is unknown."""
         ends = [end for seat in seats if (end := self.estimate_remaining_s(seat)) is not None]
         return max(ends) + (self.break_s() or 0.0) if ends else None
 
     def build_state_message(self, seat: PacedSeat) -> PaceState:
-        """Build the message with the current state, limit and speed for a seat."""
+        """Build the message with the state of the class and the limit of *seat*."""
         the_class = self._class
         state = FROZEN if the_class.state == RUNNING and seat.stopped else the_class.state
         clock: ClassClock | None = None
@@ -169,7 +179,7 @@ class ClassPace:
     def plan_changes(
         self, message: requests.OfPace, all_seats: Sequence[PacedSeat]
     ) -> tuple[Columns, list[tuple[Columns, list[PacedSeat]]]]:
-        """Return the changed columns of the class and of some seats.
+        """Return the column changes of the class, and those of some seats, that *message* requires.
 
         Raises ValueError with the reason for an impossible change.
         """
@@ -221,9 +231,9 @@ class ClassPace:
     def _resume_seats(
         self, paced_seats: list[PacedSeat], to_all: bool
     ) -> tuple[Columns, list[tuple[Columns, list[PacedSeat]]]]:
-        """Return the column changes that resume seats and remove reached limits.
+        """Return the column changes that resume seats and remove the limits that they have reached.
 
-        If all seats resume, the class continues where it was frozen.
+        If *to_all* is True, the class is resumed as well, with its clock at the time of the freeze.
         """
         at_stop = [
             seat

@@ -1,4 +1,4 @@
-"""The other hosts of a class as this host knows them: availability, observed seats, and messages to them."""
+"""Other hosts of a class: their availability, the seats that their consoles observe, and messages to them."""
 
 import asyncio
 import time
@@ -9,7 +9,7 @@ from app.classroom.seat_state import SeatState
 
 
 class PeerHosts:
-    """Other hosts of the class. Without a *bus* there are none, and messages are dropped."""
+    """Other hosts of the class. Without a *bus*, there are none, and messages are dropped."""
 
     def __init__(
         self,
@@ -18,7 +18,10 @@ class PeerHosts:
         looks: Callable[[], set[int]],
         do: Callable[[Coroutine[None, None, None]], None],
     ) -> None:
-        """Create the peer hosts. *looks*: seats observed here; *do* starts tasks that are not awaited."""
+        """Create the peer hosts.
+
+        *looks*: returns the seats that consoles of this host observe. *do*: starts a background task.
+        """
         self._bus, self._seats, self._looks, self._do = bus, seats, looks, do
         self.own = bus.own if bus is not None else "own"
         """The name of this host among them."""
@@ -28,17 +31,17 @@ class PeerHosts:
         """Host -> seats that its consoles observe."""
 
     def send(self, *news: News) -> None:
-        """Send messages to the peer hosts without waiting. The peer hosts may be unreachable."""
+        """Send messages to the peer hosts without waiting for delivery."""
         if self._bus is not None:
             self._do(self._bus.send(*news))
 
     def send_status(self, seats: Iterable[SeatState] = ()) -> None:
-        """Send the status of the connected seats among *seats*, and the list of observed seats."""
+        """Send the status of those *seats* that belong to this host, and the list of observed seats."""
         if self._bus is not None:
             self.send(self.build_news(seats))
 
     def build_news(self, seats: Iterable[SeatState] = ()) -> SeatChanges:
-        """Build the message that reports changed seats of this host to the other hosts."""
+        """Build the message with the status of those *seats* that belong to this host."""
         return SeatChanges(
             seats=tuple(
                 SeatNews(
@@ -57,7 +60,7 @@ class PeerHosts:
         return any(number in seats for seats in self._observed_by_peers.values())
 
     def process_news(self, message: News) -> set[int]:
-        """Process a message of another host; return the seats that it began or ceased to observe."""
+        """Process a message of another host. Return the seats that its consoles started or stopped observing."""
         self._last_message_s[message.host] = time.monotonic()
         if not isinstance(message, SeatChanges):
             return set()
@@ -66,9 +69,9 @@ class PeerHosts:
         return now_observed ^ before
 
     async def stay_alive(self, on_seat_lost: Callable[[SeatState], object]) -> None:
-        """Announce this host repeatedly.
+        """Announce this host repeatedly, and detect lost hosts.
 
-        A host that stays silent is lost with its seats; *on_seat_lost* is called for each.
+        A host that stays silent is lost. *on_seat_lost* is called for each of its seats.
         """
         while True:
             self.send_status()

@@ -1,4 +1,4 @@
-"""A plan as a TOML file: the parts that a class plays, and prepared instructions."""
+"""Lesson plan in a TOML file: the parts of a class, its groups, and prepared instructions."""
 
 import random
 import tomllib
@@ -26,33 +26,33 @@ KINDS: Final[dict[str, str]] = {
     "post": mark("Post-test"),
     "retention": mark("Retention test"),
 }
-"""Kinds of a class part, with their names."""
+"""Kind of a class part -> its displayed name."""
 
 
 class InvalidPlanError(Exception):
-    """The plan cannot be used; the text gives the reason."""
+    """Error for a plan that cannot be used. The text gives the reason."""
 
 
 class PlanSection(BaseModel):
-    """Section of a lesson plan."""
+    """Base class of the sections of a lesson plan."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class PlannedInject(PlanSection):
-    """[[inject]]: an input line that happens at every seat."""
+    """[[inject]]: an input line that every seat applies at a given time."""
 
     at: Duration
     """Time since the start of the seat's run."""
     do: Line
     group: Group | None = None
-    """Group that receives the event; None means all groups."""
+    """Group that receives the inject; None for all groups."""
     part: Kind | None = None
-    """Part of the class in which the event happens; None means every part."""
+    """Kind of the part in which the inject is applied; None for all parts."""
 
 
 class PlannedMessage(PlanSection):
-    """[[message]]: a text that every seat shows."""
+    """[[message]]: a text that every seat shows at a given time."""
 
     at: Duration
     text: Line
@@ -61,7 +61,7 @@ class PlannedMessage(PlanSection):
 
 
 class GroupMembers(PlanSection):
-    """[[group]]: people with these names join the group."""
+    """[[group]]: a group, and the names of the people who join it."""
 
     name: Group
     people: Annotated[tuple[str, ...], Field(strict=False, max_length=1000)] = ()
@@ -71,7 +71,7 @@ Mode = Literal["guided", "practice", "exam", "lab"]
 
 
 class PlannedPart(PlanSection):
-    """[[part]]: played when the previous part is over and the instructor continues."""
+    """[[part]]: a part of the class. It starts when the instructor requests it after the previous part has ended."""
 
     kind: Kind
     scenario: Annotated[str, Field(min_length=1)] | None = None
@@ -79,7 +79,8 @@ class PlannedPart(PlanSection):
     seed: int | None = Field(default=None, ge=0, lt=2**63)
     """Seed of the part.
 
-    None: a lesson uses the seed of the plan or of the drill. A test draws a seed when the class starts.
+    If None, a lesson uses the seed of the plan or of the drill. For a test, a seed is drawn when the class is
+    created.
     """
 
     @property
@@ -89,41 +90,41 @@ class PlannedPart(PlanSection):
 
     @property
     def has_drawn_seed(self) -> bool:
-        """Return whether the seed is drawn at the beginning of the class."""
+        """Return whether the seed is drawn when the class is created."""
         return self.is_test and self.seed is None
 
 
 class LessonPlan(PlanSection):
-    """Parts of a lesson, and its groups."""
+    """Lesson plan of a class: its scenario and settings, parts, groups and prepared instructions."""
 
     scenario: Annotated[str, Field(min_length=1)] | None = None
-    """Name of a scenario, or its file relative to the plan's folder; None if each part has its own."""
+    """Name of a scenario, or path of its file relative to the plan's folder; None if each part names its own."""
     mode: Mode | None = None
-    """Mode of the drill; None if each part has its own mode."""
+    """Mode of the drill; None if each part names its own."""
     title: Annotated[str, Field(max_length=NAME_MAX)] = ""
     seed: int | None = Field(default=None, ge=0, lt=2**63)
-    """Seed of the class; None means the seed of the scenario."""
+    """Seed of the class; None for the seed of the scenario."""
     reflect: bool = False
-    """True if people are asked for their reflection on the run before its points are shown."""
+    """True if people are asked for a reflection on the run before its points are shown."""
     frozen: bool = False
-    """True if seats wait for the instructor's `go`."""
+    """True if seats wait for the instructor's command `go`."""
     until: Duration | None = None
-    """Time at which every seat stops until it is given more time."""
+    """Time at which every seat stops until the instructor extends the limit."""
     late: Literal["start", "class"] = "start"
-    """Time at which the run of a seat that joins later begins: 0:00, or the time of the class."""
+    """Start of the run of a seat that joins late: "start" for 0:00, "class" for the current time of the class."""
     clock: float | None = Field(default=None, gt=0, le=1000)
-    """Speed of the class clock in simulated seconds per second; None means each seat has its own pace."""
+    """Speed of the class clock in simulated seconds per second; None if each seat has its own pace."""
     groups: Annotated[tuple[GroupMembers, ...], Field(strict=False, alias="group", max_length=200)] = ()
     stages: Annotated[tuple[PlannedPart, ...], Field(strict=False, alias="part", max_length=PARTS_MAX)] = ()
-    """Parts of the class; empty means the class has one part."""
+    """Parts of the class; empty for a class with one part."""
     draw_groups: bool = False
-    """True if people without a named group are assigned randomly, to compare two lesson plans."""
+    """True to assign people without a prepared group at random, for a comparison of two ways to teach."""
     injects: Annotated[tuple[PlannedInject, ...], Field(strict=False, alias="inject", max_length=200)] = ()
     messages: Annotated[tuple[PlannedMessage, ...], Field(strict=False, alias="message", max_length=200)] = ()
 
     @model_validator(mode="after")
     def _check_parts(self) -> Self:
-        """Require a scenario and a mode for each part, from the part or from the plan."""
+        """Require a scenario and a mode for each part, either in the part or in the plan."""
         for number, part in enumerate(self.list_parts()):
             for name in ("scenario", "mode"):
                 if getattr(part, name) is None:
@@ -141,7 +142,7 @@ class LessonPlan(PlanSection):
         ]
 
     def list_instructions(self) -> list[ClassInstruction]:
-        """Return the prepared instructions, each for every seat or a group, in every part or one."""
+        """Return the prepared instructions, one for each part to which they apply."""
         prepared = [(INJECT, inject.at, inject.do, inject.group, inject.part) for inject in self.injects]
         prepared += [
             (MESSAGE, message.at, message.text, message.group, message.part) for message in self.messages
@@ -154,17 +155,18 @@ class LessonPlan(PlanSection):
         ]
 
     def get_group(self, name: str) -> str:
-        """Return the prepared group of the person with that name; empty if none."""
+        """Return the group that lists the person *name*, or an empty text."""
         matching_group = (
             members.name for members in self.groups if name.casefold() in map(str.casefold, members.people)
         )
         return next(matching_group, "")
 
     def draw_group(self, key: str, position: int) -> str:
-        """Return the group for the seat at *position* in the order of joining, from 0; *key* identifies the class.
+        """Draw the group for the seat at *position* in the order of joining, from 0. *key* identifies the class.
 
-        Uses permuted blocks of twice as many seats as groups. So group sizes differ by at most two, and
-        nobody can predict the next group. Seats that join two hosts at the same time may share a position.
+        The draw uses permuted blocks of twice as many seats as there are groups. Therefore group sizes differ
+        by at most two, and nobody can predict the next group. Seats that join two hosts at the same time may
+        share a position.
         """
         if not (self.draw_groups and self.groups):
             return ""
@@ -175,12 +177,12 @@ class LessonPlan(PlanSection):
 
 
 def parse_plan(text: str) -> LessonPlan:
-    """Return a plan as a record keeps it. Raises TOMLDecodeError, ValidationError."""
+    """Parse the text of a plan that is stored in a record. Raises TOMLDecodeError, ValidationError."""
     return LessonPlan.model_validate(tomllib.loads(text))
 
 
 def read(file: Path) -> tuple[LessonPlan, str]:
-    """Return the plan in *file*, with the absolute path of its scenario, and its text.
+    """Read the plan in *file*. Return it with absolute scenario paths, and return its text.
 
     Raises InvalidPlanError.
     """
@@ -207,5 +209,5 @@ def read(file: Path) -> tuple[LessonPlan, str]:
 
 
 def _resolve_scenario(file: Path, scenario: str | None) -> str | None:
-    """Return the path of *scenario* if it is a file relative to the folder of the plan; else *scenario* itself."""
+    """Return the path of *scenario* if it is a file in the folder of the plan, or else *scenario* itself."""
     return str(file.parent / scenario) if scenario and (file.parent / scenario).is_file() else scenario

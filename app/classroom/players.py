@@ -27,7 +27,7 @@ class SolutionNotFoundError(Exception):
 
 
 def create_input_player(lines: Sequence[Input]) -> Callable[[SeatRun, int], None]:
-    """Return a player that applies the remaining *lines* and plays to the end; refused lines are skipped."""
+    """Return a player that applies those *lines* that the seat has not applied yet. It skips refused lines."""
 
     def play(run: SeatRun, input_count: int) -> None:
         drill = run.drill
@@ -45,9 +45,10 @@ def create_input_player(lines: Sequence[Input]) -> Callable[[SeatRun, int], None
 
 
 def play_reference(run: SeatRun, input_count: int) -> None:
-    """Play the remaining steps of the drill's own solution, then to its end. Raises SolutionNotFoundError.
+    """Play the remaining steps of the reference solution, then advance to the end of the run.
 
-    An exam seat does not receive the solution; then the local drill of this name provides it.
+    An exam seat receives no solution. Therefore the local drill with the same name provides it. Raises
+    SolutionNotFoundError.
     """
     drill = run.drill
     steps = drill.scenario.solution
@@ -60,12 +61,12 @@ def play_reference(run: SeatRun, input_count: int) -> None:
         )
     try:
         run_to_completion(play_solution_in_slices(run, steps[input_count:]))
-    except InputError:  # an inject changed the situation for which the solution was written
+    except InputError:  # an inject may have changed the situation for which the solution was written
         run_to_completion(play_in_slices(run, [], find_default_end(drill, drill.tick)))
 
 
 def create_typing_player(lines: TextIO, refuse: Callable[[str], object]) -> Callable[[SeatRun, int], None]:
-    """Return a player that applies each line when it arrives, until the run or the input ends."""
+    """Return a player that applies each line as it is typed, until the run or the input ends."""
     input_lines: SimpleQueue[str | None] = SimpleQueue()
 
     def read_typed_lines() -> None:
@@ -76,7 +77,7 @@ def create_typing_player(lines: TextIO, refuse: Callable[[str], object]) -> Call
     listening = threading.Thread(target=read_typed_lines, daemon=True)
 
     def play(run: SeatRun, input_count: int) -> None:
-        if listening.ident is None:  # after a rewind the seat continues with the lines that arrive then
+        if listening.ident is None:  # after a rewind, only lines that arrive later are applied
             listening.start()
         while not run.drill.finished:
             try:

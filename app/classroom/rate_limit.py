@@ -1,19 +1,22 @@
-"""Rate limit for join codes: each wrong code delays further attempts from its address."""
+"""Rate limit for join codes. Each wrong code delays further attempts from its address."""
 
 import hmac
 from collections.abc import Callable
 from typing import Final
 
 BURST: Final = 40
-"""Number of wrong codes that one address may try at once: a class behind one router mistypes. Assumed."""
+"""Number of wrong codes that an address may try without delay: a class behind one router makes typing errors.
+
+Assumed.
+"""
 PER_S: Final = 2.0
-"""Number of wrong codes per second that one address may try after the burst. Assumed."""
+"""Number of wrong codes per second that an address may try after the burst. Assumed."""
 ADDRESSES_MAX: Final = 10_000
-"""Maximum remembered addresses; beyond that, those that have waited long enough are forgotten."""
+"""Maximum number of remembered addresses. Above it, addresses that no longer need to wait are forgotten."""
 
 
 class RateLimiter:
-    """A bucket of wrong tries for each address, which fills again with time."""
+    """Token bucket of wrong attempts for each address. The bucket refills over time."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock

@@ -1,4 +1,4 @@
-"""The record of a class in a database, SQLite by default. Acknowledged data survives any crash."""
+"""Record of a class in a database, SQLite by default. Acknowledged data survives any crash."""
 
 from __future__ import annotations
 
@@ -41,40 +41,43 @@ from app.words.language import tr
 
 MIGRATIONS: Final = Path(__file__).with_name("migrations")
 BUSY_TIMEOUT_S: Final = 5.0
-"""Time for which a reader waits for a writer, and a writer for a reader."""
+"""Time that a reader waits for a writer, and a writer for a reader."""
 
 MIGRATING: Final = 7443
-"""Number of the advisory lock that a migration of a database server holds. Chosen freely."""
+"""Number of the advisory lock that a database server holds during a migration. The number is arbitrary."""
 
 
 AUTOMATIC_KEY: Final = "INTEGER NOT NULL PRIMARY KEY"
-"""Key that SQLite counts up; PostgreSQL needs another type for it."""
+"""Declaration of an automatic key in SQLite. PostgreSQL needs another type."""
 
 SYSTEMS: Final = ("sqlite", "postgresql")
 """Database systems that can store a class."""
 
 ERASED: Final = "erased "
-"""Prefix of the text that replaces the token's hash of an erased person."""
+"""Prefix of the text that replaces the token hash of an erased person."""
 
 
 class RecordUnavailableError(Exception):
-    """The database cannot be used; the text gives the reason."""
+    """Error for a database that cannot be used. The text gives the reason."""
 
 
 def build_url(location: str) -> str:
-    """Return a database URL for SQLAlchemy; other text is the path of an SQLite file."""
+    """Return *location* if it is a database URL.
+
+    Otherwise, treat it as the path of an SQLite file and return its URL.
+    """
     return location if "://" in location else f"sqlite:///{location}"
 
 
 class ClassRecord:
-    """One class in one database.
+    """Record of one class in one database.
 
-    Only its hosts write (one host for an SQLite file); an export reads. It refers to the current part, unless
-    `select_part` returned it.
+    Only hosts of the class write to it; an SQLite file has one host. Exports read it. Methods refer to the
+    current part, or to the part that was passed to `select_part`.
     """
 
     def __init__(self, location: str, new: bool = True) -> None:
-        """Open the database at *location*; with *new*, create it if it does not exist.
+        """Open the database at *location*. *new*: create it if it does not exist.
 
         Raises RecordUnavailableError.
         """
@@ -99,7 +102,7 @@ class ClassRecord:
 
     @property
     def shared(self) -> bool:
-        """Return whether several hosts can use the database at once."""
+        """Return whether several hosts can use the database at the same time."""
         return self._engine.dialect.name == "postgresql"
 
     def close(self) -> None:
@@ -109,7 +112,7 @@ class ClassRecord:
     # --- the class
 
     def select_part(self, part: int) -> ClassRecord:
-        """Return the same record for one part; it writes no actions after the class has moved to another part."""
+        """Return this record limited to *part*. It stores no actions after the class has moved to another part."""
         twin = copy.copy(self)
         twin._only_host = part
         return twin
@@ -119,28 +122,28 @@ class ClassRecord:
         return literal(self._only_host) if self._only_host is not None else _CURRENT
 
     def read_class(self) -> ClassPart | None:
-        """Return the current part of the class."""
+        """Return the current part of the class, or None if there is no class."""
         with Session(self._engine) as session:
             return session.scalar(select(ClassPart).where(ClassPart.current))
 
     def read_parts(self) -> list[ClassPart]:
-        """Return all parts in order, also those not started."""
+        """Return all parts in order, including parts that were not started."""
         with Session(self._engine) as session:
             return list(session.scalars(select(ClassPart).order_by(ClassPart.id)))
 
     def store_new_class(self, *made: ClassPart, instructions: Iterable[ClassInstruction] = ()) -> None:
-        """Store the parts of a new class, with its instructions."""
+        """Store the parts and the prepared instructions of a new class."""
         with Session(self._engine, expire_on_commit=False) as session, session.begin():
             session.add_all(made)
             session.add_all(instructions)
 
     def start_next_part(self) -> bool:
-        """Start the next part with an empty list of actions; return False if there is no next part."""
+        """Make the next part current, with an empty log for each seat. Return False if there is no next part."""
         with Session(self._engine) as session, session.begin():
             class_part = session.scalar(select(ClassPart).where(ClassPart.current).with_for_update())
             assert class_part is not None
             if self._only_host not in (None, class_part.id):
-                return True  # another host was faster
+                return True  # another host has started the part already
             next_part = session.get(ClassPart, class_part.id + 1)
             if next_part is None:
                 return False
@@ -152,12 +155,12 @@ class ClassRecord:
             return True
 
     def change_columns(self, **columns: str | int | float | bool | None) -> None:
-        """Change columns of the class."""
+        """Change columns of the current part of the class."""
         with self._engine.begin() as connection:
             connection.execute(update(ClassPart).where(ClassPart.id == self._part).values(columns))
 
     def change_addresses(self, change: Callable[[list[str]], list[str]]) -> None:
-        """Change the addresses of the hosts of the class, joined in one column."""
+        """Replace the addresses of the class's hosts by the result of *change*."""
         with Session(self._engine) as session, session.begin():
             the_class = session.scalar(select(ClassPart).where(ClassPart.current).with_for_update())
             assert the_class is not None
@@ -176,17 +179,17 @@ class ClassRecord:
             return list(session.scalars(select(Seat).order_by(Seat.id)))
 
     def find_seat(self, number: int) -> Seat | None:
-        """Return the seat with a number; None if there is none."""
+        """Return the seat with this number, or None."""
         with Session(self._engine) as session:
             return session.get(Seat, number)
 
     def find_seat_by_token(self, token_hash: str) -> Seat | None:
-        """Return the seat with a token's hash; None if there is none."""
+        """Return the seat with this token hash, or None."""
         with Session(self._engine) as session:
             return session.scalar(select(Seat).where(Seat.token_hash == token_hash))
 
     def store(self, seats: Sequence[Seat], logs: Mapping[int, Sequence[LogEntry]]) -> None:
-        """Store new *seats*, which get their numbers, and new actions in *logs*, in one transaction."""
+        """Store new *seats* and assign their numbers, and store the new entries in *logs*, in one transaction."""
         with Session(self._engine, expire_on_commit=False) as session, session.begin():
             current = select(ClassPart.id).where(ClassPart.current).with_for_update(read=True)
             part = session.scalar(current) if logs or self._only_host is not None else None
@@ -213,7 +216,7 @@ class ClassRecord:
     def read_entries(
         self, seat: int, first_number: int = 1, last_number: int | None = None
     ) -> list[LogEntry]:
-        """Return the actions of a seat from number *first_number* to *last_number*."""
+        """Return the entries of a seat from *first_number* to *last_number*; None for the last entry."""
         columns = (KeptAct.number, KeptAct.tick, KeptAct.line, KeptAct.digest, KeptAct.instruction)
         query = select(*columns).where(
             KeptAct.seat_id == seat, KeptAct.part == self._part, KeptAct.number >= first_number
@@ -241,12 +244,12 @@ class ClassRecord:
             }
 
     def erase_people(self, seats: Iterable[int]) -> None:
-        """Remove names, actions, tokens, groups and messages of *seats*; their numbers and progress stay.
+        """Remove names, actions, tokens, groups and messages of *seats*. Their numbers and progress remain.
 
-        Messages to others and the plan then use their numbers, unless a remaining person has the same name.
-        Injects for others are unchanged, as their runs depend on them. SQLite removes the data from its
-        files; PostgreSQL keeps it until its next VACUUM. Raises RecordUnavailableError if another process
-        reads the file.
+        In messages to other seats and in the plan, numbers replace the names, unless a remaining person has
+        the same name. Injects for other seats are unchanged, because runs depend on them. SQLite removes the
+        data from its files. PostgreSQL keeps the data until its next VACUUM. Raises RecordUnavailableError if
+        another process reads the file.
         """
         numbers, seats_left = set(seats), self.read_seats()
         staying = {seat.name.casefold() for seat in seats_left if seat.id not in numbers}
@@ -259,7 +262,7 @@ class ClassRecord:
             connection.execute(delete(KeptAct).where(KeptAct.seat_id.in_(numbers)))
             connection.execute(delete(KeptReflection).where(KeptReflection.seat_id.in_(numbers)))
             connection.execute(delete(ClassInstruction).where(ClassInstruction.seat_id.in_(numbers)))
-            for number in numbers:  # an unknown random token, different for each seat
+            for number in numbers:  # a random value instead of a token, different for each seat
                 unknown_person = {
                     "name": "", "token_hash": f"{ERASED}{number}", "group_name": "", "acknowledged": 0,
                 }  # fmt: skip
@@ -276,7 +279,7 @@ class ClassRecord:
             self._shrink()
 
     def _shrink(self) -> None:
-        """Rewrite the file without the deleted data. Raises RecordUnavailableError."""
+        """Rewrite the SQLite file without deleted data. Raises RecordUnavailableError."""
         try:
             with self._engine.connect() as connection:
                 autocommit_connection = connection.execution_options(isolation_level="AUTOCOMMIT")
@@ -295,11 +298,11 @@ class ClassRecord:
     # --- instructions
 
     def read_instructions(self) -> list[ClassInstruction]:
-        """Return all instructions to seats, in their order."""
+        """Return all instructions to seats, ordered by number."""
         return self._read_instructions(ClassInstruction.kind != MARK)
 
     def read_marks(self) -> list[ClassInstruction]:
-        """Return the marks of the instructor, in their order."""
+        """Return the marks of the instructor, ordered by number."""
         return self._read_instructions(ClassInstruction.kind == MARK)
 
     def _read_instructions(self, selected: ColumnElement[bool]) -> list[ClassInstruction]:
@@ -308,7 +311,7 @@ class ClassRecord:
             return list(session.scalars(query.order_by(ClassInstruction.number)))
 
     def store_instructions(self, instructions: Sequence[ClassInstruction]) -> list[ClassInstruction]:
-        """Store the instructions of the instructor, and assign their numbers."""
+        """Store instructions, assign their numbers, and return them."""
         with Session(self._engine, expire_on_commit=False) as session, session.begin():
             part = session.scalar(select(self._part))
             for instruction in instructions:
@@ -326,12 +329,15 @@ def _mask_password(location: str) -> str:
 
 
 def _format_problem(problem: Exception) -> str:
-    """Return the message of the database without the class names that SQLAlchemy adds."""
+    """Return the message of the database without the class name that SQLAlchemy adds."""
     return str(getattr(problem, "orig", None) or problem).splitlines()[0]
 
 
 def _remove_names(plan: str, people: Mapping[int, str]) -> str:
-    """Remove the names of *people* from a plan, ignoring case. If a name occurs, remove the comments."""
+    """Replace the names of *people* in a plan by numbers, ignoring case.
+
+    If any name occurs, also remove all comments.
+    """
     erased = {name.casefold() for name in people.values()}
     if not any(name in plan.casefold() for name in erased):
         return plan
@@ -383,7 +389,10 @@ def _create_engine(url: str, create: bool) -> Engine:
 
 @contextmanager
 def _lock_migration(engine: Engine) -> Iterator[None]:
-    """Lock out migrations of the same database by other hosts; a SQLite file has one host."""
+    """Lock out migrations of the same database by other hosts.
+
+    An SQLite file needs no lock, because it has one host.
+    """
     if engine.dialect.name != "postgresql":
         yield
         return
@@ -395,7 +404,7 @@ def _lock_migration(engine: Engine) -> Iterator[None]:
 def _migrate(connection: Connection) -> bool:
     """Update the tables, each version in one transaction. Return False if the version of the tables is unknown.
 
-    The version table has the name that Alembic gave it in earlier versions of the program.
+    The version table is named `alembic_version`, because earlier versions of the program used Alembic.
     """
     system = connection.dialect.name
     other_suffixes = tuple(f"_{other_system}" for other_system in SYSTEMS if other_system != system)
@@ -414,7 +423,7 @@ def _migrate(connection: Connection) -> bool:
 
 def _run_migration(connection: Connection, number: str, scripts: Iterable[Path]) -> None:
     """Run the statements of a version and store its number, in one transaction."""
-    if connection.dialect.name == "sqlite":  # the driver begins no transaction before CREATE or ALTER
+    if connection.dialect.name == "sqlite":  # the driver starts no transaction for CREATE or ALTER
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     for script in scripts:
         for statement in script.read_text(encoding="utf-8").rstrip().rstrip(";").split(";\n"):

@@ -1,4 +1,4 @@
-"""Replay of the runs of a class: the entries that each worker has received, and the results."""
+"""Verification of a class's runs by replay: distribution of log entries to worker processes, and their results."""
 
 import asyncio
 import logging
@@ -18,19 +18,20 @@ logger = logging.getLogger(__name__)
 UNJUDGEABLE: Final = "the simulation did not come to an end"
 
 TOGETHER: Final = 50
-"""Number of seats whose actions are sent to a worker at once."""
+"""Maximum number of seats whose entries are sent to a worker in one batch."""
 
 BREAKS_MAX: Final = 2
-"""Maximum number of workers that may crash on one seat's run before the run is given up."""
+"""Number of worker crashes on the run of one seat after which the run is abandoned."""
 
 RESTS: Final = 4.0
-"""Rest of a worker after it computed the values of a seat, as a multiple of that computing time. Other processes
-need the processor, too. Assumed.
+"""Idle time of a worker after it computed the value of a seat, as a multiple of the computing time.
+
+Other processes also need the processor. Assumed.
 """
 
 
 class ReplayVerifier:
-    """Replays of the runs of a class in worker processes."""
+    """Verifier that replays the runs of a class in worker processes."""
 
     def __init__(
         self,
@@ -39,10 +40,10 @@ class ReplayVerifier:
         on_verdict: Callable[[int, LogVerdict], Awaitable[None]],
         on_evaluation: Callable[[int, float, float], None],
     ) -> None:
-        """Create a verifier for *the_class*; *read_log* reads all actions of a seat.
+        """Create a verifier for *the_class*. *read_log* reads all entries of a seat.
 
-        *on_verdict* receives the verdict on a seat. *on_evaluation* receives a time of its run in seconds, and the
-        points that are reachable from there.
+        *on_verdict* receives the number of a seat and its verdict. *on_evaluation* receives the number of a
+        seat, a time of its run in seconds, and the points that are reachable from there.
         """
         self._workers = Workers(
             the_class.scenario_text, the_class.scenario_name, the_class.seed, the_class.mode
@@ -72,10 +73,10 @@ class ReplayVerifier:
         self._workers.close()
 
     def add(self, number: int, entries: Sequence[LogEntry]) -> None:
-        """Queue actions of a seat for verification.
+        """Queue log entries of a seat for verification.
 
-        Some may be queued already, if the record was read while another host wrote to it. An abandoned run is not
-        replayed.
+        Some entries may be queued already, if the record was read while another host wrote to it. An
+        abandoned run is not replayed.
         """
         if self._breaks.get(number, 0) >= BREAKS_MAX:
             return
@@ -85,9 +86,9 @@ class ReplayVerifier:
         self._to_do[worker].set()
 
     async def replay_new_entries(self, worker: int) -> None:
-        """Let *worker* replay the new entries of its seats, some seats at a time."""
+        """Let *worker* replay new entries of its seats forever, in batches of seats."""
         unjudged, unfinished, to_do = self._unjudged[worker], self._unfinished[worker], self._to_do[worker]
-        await self._workers.replay(worker, {})  # the time limit starts now, not with the first action
+        await self._workers.replay(worker, {})  # start the worker process now, not at the first entry
         while True:
             await self._evaluate_seats(worker, to_do)
             count = 1 if self._is_alone[worker] else TOGETHER
@@ -103,7 +104,7 @@ class ReplayVerifier:
                 if replay is None:
                     if (
                         number in turns or not entries or entries[0].number == 1
-                    ):  # the worker had the complete log
+                    ):  # the worker had the complete log, so this run may have crashed it
                         verdict = await self._count_break(number, entries, len(numbers) == 1)
                         self._is_alone[worker] = True
                 elif number in replay:
@@ -113,7 +114,7 @@ class ReplayVerifier:
                         continue
                 if verdict is not None:
                     await self._report_verdict(number, verdict, worker)
-                else:  # a new worker starts from the beginning, then gets what arrived meanwhile
+                else:  # a new worker needs the whole log, and then the entries that arrived meanwhile
                     log = await self._log_of(number)
                     new_actions = [act for act in unjudged.pop(number, []) if act.number > len(log)]
                     self.add(number, [*log, *new_actions])
@@ -123,7 +124,12 @@ class ReplayVerifier:
     async def _count_break(
         self, number: int, entries: Sequence[LogEntry], was_alone: bool
     ) -> LogVerdict | None:
-        """Count that a worker ended during the replay of a seat. Return a verdict if the run is given up."""
+        """Count a crash of a worker during the replay of a seat.
+
+        Return a verdict if the run is abandoned, otherwise None.
+
+        Only crashes with *was_alone* count: the worker replayed no other seat.
+        """
         self._breaks[number] = self._breaks.get(number, 0) + was_alone
         if self._breaks[number] < BREAKS_MAX:
             return None
@@ -139,7 +145,7 @@ class ReplayVerifier:
             logger.exception("seat %d", number)
 
     async def _evaluate_seats(self, worker: int, to_do: asyncio.Event) -> None:
-        """Compute the reachable score of one seat after another while no run waits for its verdict."""
+        """Compute the values of seats one after another, while no new entries wait for verification."""
         loop, unweighed = asyncio.get_running_loop(), self._unweighed[worker]
         while unweighed and not to_do.is_set():
             number, start_s = next(iter(unweighed)), loop.time()

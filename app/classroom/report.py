@@ -1,7 +1,7 @@
-"""The report of a class in one ZIP: a class page, a page per person, tables, and xAPI statements.
+"""Report of a class in one ZIP: a class page, a page per person, tables, and xAPI statements.
 
-Nothing is written outside the ZIP, so deleting it deletes everything; `class erase` removes a person from the
-record.
+Nothing is written outside the ZIP, so its deletion deletes the whole report. `class erase` removes a person
+from the record.
 """
 
 import io
@@ -35,7 +35,7 @@ from engine.model import Tick
 DIVERGENCES_SHOWN: Final = 10
 MISTAKES_SHOWN: Final = 15
 LOSSES_SHOWN: Final = 3
-"""Number of losses on the class page; the tables contain all."""
+"""Number of a seat's losses on the class page. The tables contain all losses."""
 
 WIDTH: Final = 760
 LEFT: Final = 160
@@ -46,7 +46,10 @@ DOT: Final = 4.5
 
 
 def build_archive(review: ClassReview, key: str, names: bool, pdf: bool = False) -> bytes:
-    """Build the ZIP. *key* identifies this class; *names*: whether the people of *review* may be named."""
+    """Build the ZIP of the report.
+
+    *key*: unique identifier of this class. *names*: True if the people of *review* may be named.
+    """
     page = build_class_page(review)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as zip_file:
@@ -59,7 +62,7 @@ def build_archive(review: ClassReview, key: str, names: bool, pdf: bool = False)
             if seat.printed:
                 zip_file.writestr(_build_page_name(seat).replace(".html", ".pdf"), seat.printed)
         if pdf:
-            from app.export import pdf as printing  # imports Qt, which nothing else here needs
+            from app.export import pdf as printing  # imports Qt, which the rest of this module does not need
 
             drawings: dict[str, str] = {}
             printed = _build_body(review, links=False, draw=partial(_add_drawing, drawings))
@@ -73,9 +76,9 @@ def build_archive(review: ClassReview, key: str, names: bool, pdf: bool = False)
 
 
 def merge_archives(parts: Mapping[str, bytes], sheets: Mapping[str, str]) -> bytes:
-    """Merge the ZIPs of the parts of a class into one with a folder for each part.
+    """Merge the ZIPs of the parts of a class into one ZIP with a folder for each part.
 
-    *sheets* about all parts are added next to them.
+    *sheets*: files about all parts, by name, which are added at the top level.
     """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as zip_file:
@@ -89,14 +92,17 @@ def merge_archives(parts: Mapping[str, bytes], sheets: Mapping[str, str]) -> byt
 
 
 def build_class_page(review: ClassReview, links: bool = True) -> str:
-    """Return the debrief of the class as one HTML file; with *links* to the pages of its people."""
+    """Return the debrief of the class as one HTML file. *links*: add links to the pages of its people."""
     title = _format_title(review)
     text = f"{format_heading(1, title)}<figure>{draw_picture(review)}</figure>{_build_body(review, links, _inline_svg)}"
     return build_document(escape_text(title), f"<main>{text}</main>")
 
 
 def draw_picture(review: ClassReview) -> str:
-    """Draw points, downtime and lost transactions of every seat as dots, with median, reference and par, as SVG."""
+    """Return an SVG with points, downtime and lost transactions of every seat as dots.
+
+    It also shows median, reference solution and par.
+    """
     scores = [seat.verdict["score"] for seat in review.seats]
     downtimes = [seat.verdict["downtime_s"] for seat in review.seats]
     losses = [float(seat.lost_transactions) for seat in review.seats]
@@ -133,7 +139,7 @@ def _build_page_name(seat: SeatReview) -> str:
 
 
 Drawn = Callable[[str, str], Markup]
-"""Function that receives a name and an SVG, and returns the markup that shows it in a cell."""
+"""Function that receives the name and the content of an SVG, and returns markup that shows the SVG in a cell."""
 
 
 def _inline_svg(name: str, svg: str) -> Markup:
@@ -141,7 +147,7 @@ def _inline_svg(name: str, svg: str) -> Markup:
 
 
 def _add_drawing(drawings: dict[str, str], name: str, svg: str) -> Markup:
-    """Return a reference to a drawing in a separate file."""
+    """Add a drawing to *drawings* and return markup that refers to its file."""
     drawings[name] = svg
     return Markup(f'<img src="{name}" width="{curve_svg.SMALL_WIDTH}">')
 
@@ -201,12 +207,12 @@ def _format_facts(review: ClassReview) -> str:
 
 
 def _is_truncated(seat: SeatReview) -> bool:
-    """Return True for a run that has not ended."""
+    """Return True if the run has not ended."""
     return seat.verdict["ended_by"] is None
 
 
 def _format_origin(review: ClassReview) -> str:
-    """Return the date of the class, and date and version of the report."""
+    """Return the date of the class, and the date and program version of the report."""
     origin = tr("Report of {date}, Mirrordrill {version}.").format(
         date=f"{datetime.now():%Y-%m-%d}", version=get_program_version()
     )
@@ -220,7 +226,7 @@ def _format_origin(review: ClassReview) -> str:
 
 
 def _format_seat_versions(review: ClassReview) -> str:
-    """Return the versions of seats that differ from the version of the report, each with its seats."""
+    """Return the program versions that differ from the version of the report, each with its seats."""
     seats: dict[str, list[str]] = {}
     for number, version in review.versions.items():
         if version != get_program_version():
@@ -256,7 +262,7 @@ def _describe_choice(choice: DivergenceChoice) -> str:
 
 
 def _format_marks(review: ClassReview) -> Iterator[str]:
-    """Yield the marks of the instructor."""
+    """Yield the section with the marks of the instructor."""
     if review.marks:
         rows = [
             (formatting.format_run_time(mark.t_s), tr("all") if mark.seat is None else mark.seat, mark.text)
@@ -272,7 +278,7 @@ def _format_console_time(tick: Tick) -> str:
 
 
 def _format_curves(review: ClassReview, draw: Drawn) -> Iterator[str]:
-    """Yield the points that each seat could still reach over time, and the causes of its losses."""
+    """Yield the section with the value of each seat over time, and with the causes of its losses."""
     accounts = [(seat, seat.account) for seat in review.seats if seat.account is not None]
     if not accounts:
         return
@@ -307,7 +313,7 @@ def _format_curves(review: ClassReview, draw: Drawn) -> Iterator[str]:
 
 
 def _format_accuracy(seat: SeatReview, account: RegretAnalysis) -> str:
-    """Format the accuracy; for an unfinished run also the time that it covers."""
+    """Format the accuracy of a seat. For an unfinished run, add the time that it covers."""
     percent = formatting.format_percent(account.accuracy / 100.0)
     if not _is_truncated(seat):
         return percent
@@ -317,7 +323,10 @@ def _format_accuracy(seat: SeatReview, account: RegretAnalysis) -> str:
 
 
 def list_losses(seat: SeatReview, account: RegretAnalysis) -> Iterator[str]:
-    """Yield the costliest losses of a seat, in the order of time; a refused command is named as refused."""
+    """Yield the costliest losses of a seat in order of time.
+
+    A command that the server refused is marked as refused.
+    """
     worst = sorted(value_curve.find_stops(account), key=lambda move: -move.regret)[:LOSSES_SHOWN]
     for move in sorted(worst, key=lambda move: (move.tick, move.until)):
         if move.regret >= value_curve.NOTED:
@@ -353,7 +362,7 @@ def _format_mistakes(review: ClassReview) -> str:
 
 
 def _format_confidence(calibration: Calibration | None) -> Iterator[str]:
-    """Yield the confidence of all seats in their answers, next to the share of correct answers."""
+    """Yield the section that compares the confidence of all seats with their share of correct answers."""
     if calibration is None:
         return
     yield format_heading(2, tr("Confidence and accuracy"))
@@ -370,7 +379,7 @@ def _format_confidence(calibration: Calibration | None) -> Iterator[str]:
 
 
 def _format_reflections(review: ClassReview) -> Iterator[str]:
-    """Yield the reflections of people before the points were shown, next to these points."""
+    """Yield the section with the people's reflections, next to the points that they did not know yet."""
     rows = [
         (
             seat.number,
@@ -445,7 +454,7 @@ def _format_goals(seat: SeatReview) -> str:
 def _format_end(seat: SeatReview, version: str) -> str:
     """Describe the end of a run.
 
-    *version*: version of the seat. Another version computes other states from the same inputs.
+    *version*: program version of the seat. Another version may compute other states from the same inputs.
     """
     if seat.verdict["parted_t_s"] is not None:
         if version not in ("", get_program_version()):
@@ -550,7 +559,7 @@ def _build_sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
 
 
 def _list_account_figures(account: RegretAnalysis | None) -> tuple[float | None, float | None]:
-    """Return accuracy, and the point of no return in seconds."""
+    """Return the accuracy, and the point of no return in seconds."""
     if account is None:
         return None, None
     no_return = account.point_of_no_return
@@ -560,7 +569,7 @@ def _list_account_figures(account: RegretAnalysis | None) -> tuple[float | None,
 def _draw_dot_row(
     title: str, values: Sequence[float], maximum: float, lines: Sequence[tuple[str, float | None]], top: int
 ) -> Iterator[str]:
-    """Yield one row of the picture; equal values are stacked."""
+    """Yield the SVG elements of one row of the picture. Dots of equal values are stacked."""
     base = top + ROW - 26
     yield f'<text x="{LEFT - 12}" y="{base}" text-anchor="end">{escape_text(title)}</text>'
     yield f'<path d="M{LEFT} {base + 6}H{WIDTH - RIGHT}" stroke="#888"/>'

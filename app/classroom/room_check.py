@@ -1,4 +1,4 @@
-"""Check of the room before people arrive: addresses, discovery, a test seat, and a hint on firewalls. No Qt."""
+"""Check of a class before people arrive: addresses, a test seat, discovery, and a hint about firewalls. No Qt."""
 
 import asyncio
 import ipaddress
@@ -21,13 +21,13 @@ from engine.drill.authoring.problems import ScenarioError
 from engine.drill.running.drill import Drill
 
 ANSWER_S: Final = 10.0
-"""Wall time in which the host answers the test seat."""
+"""Wall time within which the host must answer the test seat."""
 FIREWALLS: Final = {
     "win32": mark("Windows Security ▸ Firewall ▸ Allow an app: allow Python on private networks."),
     "darwin": mark("System Settings ▸ Network ▸ Firewall ▸ Options: allow incoming connections for Python."),
     "linux": mark("For example: sudo ufw allow {port}/tcp, or sudo firewall-cmd --add-port={port}/tcp."),
 }
-"""Platform -> place of its firewall settings."""
+"""Platform -> location of its firewall settings."""
 
 
 class RoomFinding(NamedTuple):
@@ -35,11 +35,11 @@ class RoomFinding(NamedTuple):
 
     text: str
     is_good: bool | None
-    """True if the check passed; None means the finding is a hint that this computer cannot check."""
+    """True if the check passed. None if the finding is only a hint."""
 
 
 def check_room(invitation: Invitation) -> list[RoomFinding]:
-    """Check the class of *invitation* from the computer of its host; takes some seconds."""
+    """Check the class of *invitation* from the computer of its host. This takes some seconds."""
     return asyncio.run(_run_checks(invitation))
 
 
@@ -55,14 +55,14 @@ async def _run_checks(invitation: Invitation) -> list[RoomFinding]:
 
 
 async def _check_address(address: str, invitation: Invitation) -> RoomFinding:
-    """Connect to *address* as a seat does. Other computers cannot use a loopback address."""
+    """Connect to *address* as a seat does. A loopback address fails, because other computers cannot use it."""
     host = address.rpartition(":")[0].strip("[]")
     try:
         if ipaddress.ip_address(host).is_loopback:
             text = tr("{address} is the loopback address: only seats on this computer can join.")
             return RoomFinding(text.format(address=address), False)
     except ValueError:
-        pass  # the host is a name, not an address
+        pass  # the host is a DNS name, not an IP address
     try:
         await (await dial([address], invitation)).close()
     except (OSError, WrongHostError):
@@ -72,7 +72,7 @@ async def _check_address(address: str, invitation: Invitation) -> RoomFinding:
 
 
 async def _check_test_seat(invitation: Invitation) -> RoomFinding:
-    """Let a test seat join, load its drill and leave; the record does not change."""
+    """Let a test seat join, load its drill and leave. The seat is not recorded."""
     start_s = time.monotonic()
     try:
         async with asyncio.timeout(ANSWER_S), await dial(invitation.addresses, invitation) as socket:
@@ -91,7 +91,7 @@ async def _check_test_seat(invitation: Invitation) -> RoomFinding:
 
 
 async def _check_discovery(invitation: Invitation) -> RoomFinding:
-    """Search the network for the class by its code only."""
+    """Search the network for the class with only the fingerprint of its code."""
     if not discovery.is_installed():
         text = tr("Seats need the code with its address: the package zeroconf is not installed.")
         return RoomFinding(text, None)

@@ -1,8 +1,8 @@
-"""Scenario text for a seat of an exam: everything that its run needs, and nothing that reveals the solution. No Qt.
+"""Scenario text that the host sends to a seat. In an exam, it reveals nothing about the solution. No Qt.
 
-The timeline, the conditions of goals and the predictable events stay, as the run would differ without them. No
-view of the program shows them in an exam (engine/drill/running/rewind.py). Comments are removed with the
-text.
+The timeline, the conditions of goals and the predictable events remain in the text, because the run depends
+on them. In an exam, no view of the program shows them (engine/drill/running/rewind.py). Comments of the text
+are removed.
 """
 
 import tomllib
@@ -17,19 +17,22 @@ from engine.drill.authoring.schema import Scenario
 from engine.drill.running.modes import DrillMode
 
 LEFT_OUT: Final = ("solution", "hint", "facilitator", "source", "fidelity", "early")
-"""Tables and keys of a scenario that no run needs."""
+"""Tables and keys of a scenario that a run does not need."""
 HIDDEN: Final = "-"
 EARNS: Final = {"goal": "goals", "question": "diagnosis", "predict": "prediction"}
-"""Table -> kind of the rule that gives points for it. A rubric may only have rules for existing tables."""
+"""Table -> kind of the rubric item that gives points for it.
+
+A rubric may only contain kinds of existing tables.
+"""
 
 
 def build_seat_text(scenario: Scenario, mode: DrillMode) -> str:
-    """Return the text of *scenario* that a seat is sent."""
+    """Return the text of *scenario* that the host sends to a seat."""
     return scenario.text if mode is not DrillMode.EXAM else strip_answers(scenario)
 
 
 def strip_answers(scenario: Scenario) -> str:
-    """Return the text of *scenario* without solution, hints, notes and right answers. Its world is the same."""
+    """Return the text of *scenario* without solution, hints, notes and right answers. It produces the same world."""
     return tomlkit.dumps(_remove_answers(scenario))
 
 
@@ -47,7 +50,8 @@ def _remove_answers(scenario: Scenario) -> dict[str, object]:
         data["forbidden"] = [{**rule, "text": HIDDEN, "better": HIDDEN} for rule in ending]
     if data.pop("rubric", None):
         kinds = [kind for table, kind in EARNS.items() if table in data]
-        points = [100 - 10 * (len(kinds) - 1), *[10] * (len(kinds) - 1)]  # any points that add up to 100
+        # arbitrary points that add up to 100
+        points = [100 - 10 * (len(kinds) - 1), *[10] * (len(kinds) - 1)]
         data["rubric"] = [
             {"kind": kind, "name": kind, "points": point_list, "better": HIDDEN}
             for kind, point_list in zip(kinds, points, strict=True)
@@ -56,10 +60,10 @@ def _remove_answers(scenario: Scenario) -> dict[str, object]:
     for columns in data.get("variants", {}).values():
         if isinstance(
             columns, dict
-        ):  # pools that are drawn together: a value that no question uses would reveal the fault
+        ):  # columns of one draw: the values of a column that only the fault uses would reveal the fault
             first, *other_columns = sorted(columns, key=lambda name: f"{{{name}}}" not in content)
-            # no question uses a value of this draw: numbers replace the values, so that the draw stays the
-            # same
+            # No text uses a value of this draw. Numbers replace the values, so that the draw has the same
+            # result.
             if f"{{{first}}}" not in content:
                 columns[first] = list(range(len(columns[first])))
             for name in other_columns:
@@ -77,5 +81,5 @@ def build_assignment(the_class: ClassPart, scenario: Scenario) -> SeatAssignment
 
 
 def parse_scenario(text: str, name: str) -> Scenario:
-    """Parse a scenario that was received or stored. Raises ScenarioError."""
+    """Parse the text of a scenario that was received or stored. Raises ScenarioError."""
     return load_scenario(text, f"{name}.toml")

@@ -1,4 +1,7 @@
-"""A seat's run: every action is in the log before the run continues, and the instructor's instructions are followed."""
+"""Run of a seat without a window.
+
+It logs every input before it continues, and it follows the instructor's instructions.
+"""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -37,20 +40,23 @@ from engine.localization import build_message
 from engine.model import Tick
 
 MARK_TICKS: Final = 10 * TICKS_PER_S
-"""Ticks between two log entries that only report the position. Assumed: the maximum age of the class dashboard."""
+"""Ticks between two log entries that only report the position. It limits the age of the class dashboard.
+
+Assumed.
+"""
 STEP_S: Final = 0.1
-"""Wall time after which a paced run checks for the instructor's requests."""
+"""Wall time between two checks of a paced run for requests of the instructor."""
 STEP_TICKS: Final = 10 * TICKS_PER_S
-"""Step of a run at full speed, in ticks: some milliseconds."""
+"""Step of a run at full speed, in ticks. It takes some milliseconds."""
 FROZEN_S: Final = 0.05
 
 
 class SeatRewoundError(Exception):
-    """The seat was rewound. Its player must continue from the earlier time."""
+    """Signal that the seat was rewound. Its player must continue from the earlier time."""
 
 
 class PartMismatchError(Exception):
-    """The log belongs to an earlier part of the class. The seat must switch to the current part."""
+    """Error for a log that belongs to another part of the class. The seat must switch to *part*."""
 
     def __init__(self, part: int) -> None:
         super().__init__(part)
@@ -58,11 +64,11 @@ class PartMismatchError(Exception):
 
 
 class ClassEndedError(Exception):
-    """The instructor has ended the class, or the host has refused this seat."""
+    """Signal that the instructor has ended the class, or that the host has refused this seat."""
 
 
 class SeatRun:
-    """Run of a seat for the players of the engine: a drill that accepts inputs and advances time."""
+    """Run of a seat with the interface that players of the engine need: it applies inputs and advances time."""
 
     def __init__(
         self,
@@ -71,9 +77,9 @@ class SeatRun:
         speed: float | None,
         show: Callable[[InstructionMessage], object],
     ) -> None:
-        """Replay the log *seat_log*; *show* receives the instructor's messages.
+        """Replay the log *seat_log*. *show* receives the instructor's messages.
 
-        *speed*: simulated seconds per second; None means as fast as possible.
+        *speed*: simulated seconds per second; None for the maximum speed.
         """
         assignment = seat_log.given
         assert assignment is not None, "the host has said what is played"
@@ -96,12 +102,12 @@ class SeatRun:
                 try:
                     self.drill.apply_line(act.line)
                 except InputError:
-                    if not act.instruction:  # an inject may have been refused at the seat
+                    if not act.instruction:  # the seat may have refused an inject
                         raise
 
     @property
     def frozen(self) -> bool:
-        """Return whether the instructor has frozen the seat."""
+        """Return whether the seat is frozen or at its limit."""
         return self._is_blocked()
 
     @property
@@ -118,7 +124,7 @@ class SeatRun:
 
     @property
     def assignment(self) -> SeatAssignment:
-        """Assignment that the host has given this seat."""
+        """Assignment that the host has sent to this seat."""
         assignment = self._seat_log.given
         assert assignment is not None, "the seat has a run"
         return assignment
@@ -130,7 +136,7 @@ class SeatRun:
     # --- as a player sees it
 
     def apply_line(self, line: str, instruction: int = 0) -> Input:
-        """Apply an input line now; it is in the log when this returns. Raises InputError."""
+        """Apply an input line now and write it to the log. Raises InputError."""
         if line.split(maxsplit=1)[0].lower() in NOT_IN_A_CLASS:
             raise InputError(build_message("the class clock cannot be set back"))
         if self._link.held and not instruction:
@@ -166,12 +172,12 @@ class SeatRun:
         return drill.events[event_count:]
 
     def sleep_frozen(self) -> None:
-        """Wait for a short wall time while simulated time stands still."""
+        """Wait for a short wall time without advancing simulated time."""
         time.sleep(FROZEN_S)
         self._started, self._from = time.monotonic(), self.drill.tick
 
     def record_end(self) -> None:
-        """Record the end of the run."""
+        """Append the end of the run to the log, and report it to the host."""
         last_act = self._seat_log.acts[-1] if self._seat_log.acts else None
         if last_act is None or last_act.line or last_act.tick != self.drill.tick:
             self._append_entry()
@@ -179,7 +185,7 @@ class SeatRun:
         self._link.wake()
 
     def raise_hand(self, line: str) -> bool:
-        """Execute `hand`, `hand QUESTION` or `hand down`; return whether *line* was one of them."""
+        """Execute `hand`, `hand QUESTION` or `hand down`. Return False for any other line."""
         word, _, question = line.partition(" ")
         if word.lower() != "hand":
             return False
@@ -191,9 +197,9 @@ class SeatRun:
     # --- the instructor
 
     def follow_instructions(self) -> None:
-        """Follow the instructions of the instructor; return when the class is not frozen.
+        """Follow the instructions of the instructor. Wait while the seat is frozen.
 
-        Raises ClassEndedError.
+        Raises ClassEndedError, SeatRewoundError, PartMismatchError.
         """
         self._process_messages()
         self._rewind_if_requested()
@@ -207,7 +213,7 @@ class SeatRun:
         self._report_position()
 
     def await_verdict(self) -> None:
-        """Wait for the result of the finished run. Raises SeatRewoundError."""
+        """Process the host's messages after the end of the run, such as the verdict. Raises SeatRewoundError."""
         with suppress(ClassEndedError):
             self._process_messages()
         self._rewind_if_requested()
@@ -216,7 +222,7 @@ class SeatRun:
         return self._orders.is_frozen or self._orders.is_at_limit(self.drill.tick)
 
     def _rewind_if_requested(self) -> None:
-        """Rewind to an earlier time if the instructor requests it. Raises SeatRewoundError."""
+        """Rewind to an earlier time if the instructor has requested it. Raises SeatRewoundError after a rewind."""
         order = self._orders.take_rewind()
         if order is None:
             return
@@ -232,7 +238,7 @@ class SeatRun:
         raise SeatRewoundError
 
     def _process_messages(self) -> None:
-        """Process messages. Raises ClassEndedError, PartMismatchError."""
+        """Process the messages that have arrived from the host. Raises ClassEndedError, PartMismatchError."""
         while True:
             try:
                 message = self._link.incoming.get_nowait()
@@ -264,7 +270,7 @@ class SeatRun:
                     self._list_shown_inputs(message.tick)
 
     def _list_shown_inputs(self, tick: Tick | None) -> None:
-        """List the inputs of the runs that the instructor shows, up to the shared time."""
+        """Show the person the inputs of the runs that the instructor shows, up to the shared time."""
         if self._shown is None:
             self._listed_entries.clear()
             return
@@ -278,10 +284,10 @@ class SeatRun:
                     self._show_to_person(f"{name}: {act_tick / TICKS_PER_S:g} {line}")
 
     def _skip_to(self, tick: Tick, events: Iterable[InstructionMessage]) -> None:
-        """Skip to the time of the host.
+        """Skip to the time *tick* of the host.
 
-        An exam gives no time back after a restart, and a late seat may begin later. Each instruction of the skipped
-        time is applied at its own time.
+        An exam continues at the host's time after a restart, and a late seat may start at the time of the
+        class. Each of *events*, the instructions of the skipped time, is applied at its own time.
         """
         if tick <= self.drill.tick:
             return
@@ -311,7 +317,7 @@ class SeatRun:
         self._show(InstructionMessage(number=0, what=MESSAGE, tick=None, text=text))
 
     def _apply_instruction(self, instruction: InstructionMessage) -> None:
-        """Apply an inject or show a message. The log records it, even a refused inject."""
+        """Apply an inject or show a message. The log records both, including a refused inject."""
         number = instruction.number
         if instruction.what == INJECT:
             try:

@@ -1,4 +1,4 @@
-"""Attention of the instructor to single seats: watch, take control, lower a hand, show a run to all."""
+"""Requests of the instructor about a single seat: observe it, take control, lower its hand, show its run to all."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -21,7 +21,7 @@ from engine.drill.running.modes import DrillMode
 
 
 class SeatAttention:
-    """Executes requests of consoles about single seats."""
+    """Handler of requests that consoles make about single seats."""
 
     def __init__(
         self,
@@ -33,7 +33,8 @@ class SeatAttention:
     ) -> None:
         """Create the handler.
 
-        *store_takeover* records who controls a seat; *send_to_all* calls a function for each seat.
+        *store_takeover* records whether the instructor controls a seat. *send_to_all* calls a function for
+        each connected seat.
         """
         self._class, self._seats = the_class, seats
         self._store_takeover, self._send_to_all = store_takeover, send_to_all
@@ -77,27 +78,28 @@ class SeatAttention:
             raise RequestRefusedError(reason.format(name=seat.name, n=seat.number))
 
     async def lower_hand(self, seat: SeatState) -> None:
-        """Lower the hand of a seat."""
+        """Lower the hand of a seat, and inform the seat."""
         if seat.socket is not None:
             with suppress(WebSocketDisconnect, RuntimeError):
                 await send_message(seat.socket, HandLowered())
 
     async def notify_seat(self, seat: SeatState) -> None:
-        """Inform the seat whether it is observed and controlled."""
+        """Inform the seat whether the instructor observes and controls it."""
         assert self.peers is not None
         looked_at = seat.number in self.observers.list_observed_seats() or self.peers.is_observed(seat.number)
         if seat.socket is not None:
-            with suppress(WebSocketDisconnect, RuntimeError):  # the seat receives it when it returns
+            # a disconnected seat is informed when it reconnects
+            with suppress(WebSocketDisconnect, RuntimeError):
                 await send_message(seat.socket, InstructorPresence(looked_at, seat.taken))
 
     async def _on_observers_changed(self, seat: SeatState) -> None:
-        """Record that a console starts or stops observing the seat."""
+        """Inform the seat and the peer hosts that a console has started or stopped observing the seat."""
         assert self.peers is not None
         self.peers.send_status()
         await self.notify_seat(seat)
 
     async def show_runs(self, request: requests.ShowRuns) -> None:
-        """Show one or two runs to all, or each seat its own again. Raises RequestRefusedError."""
+        """Show one or two runs to all seats, or end the replay. Raises RequestRefusedError."""
         seats_shown = [seat for number in (request.seat, request.other) if (seat := self._find_seat(number))]
         for seat_shown in seats_shown:
             self._check_consent(seat_shown)

@@ -1,7 +1,7 @@
-"""A seat's log on its own computer: a file that continues after a break and can be handed in without a network. No Qt.
+"""Log of a seat on its own computer: a file that survives a crash and can be handed in without a network. No Qt.
 
-The first line is the assignment, each further one an action, all as JSON. The seat's token is in a separate
-file.
+The first line is the assignment. Each further line is an entry. All lines are JSON. The seat's token is in a
+separate file.
 """
 
 import hashlib
@@ -41,26 +41,26 @@ from engine.model import Tick
 
 SUFFIX: Final = ".seat"
 NOBODY: Final = 0
-"""Number that no seat has."""
+"""Seat number that is never assigned."""
 PARTS_MAX: Final = 20
 """Maximum number of parts of a class (app/classroom/plan.py)."""
 BYTES_MAX: Final = 100_000_000
-"""Maximum number of bytes read from a log."""
+"""Maximum size of a log file in bytes."""
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
 
 
 class InvalidSeatLogError(Exception):
-    """The file is not a valid log of a seat; the text gives the reason."""
+    """Error for a file that is not a valid log of a seat. The text gives the reason."""
 
 
 class SeatAssignment(Struct, frozen=True):
-    """Assignment that the host has given a seat to play."""
+    """Assignment that the host sends to a seat: the scenario, the seed and the mode to play."""
 
     seat: int
     name: str
     scenario: str
     text: str
-    """Text of the scenario; in an exam without the right answers."""
+    """Text of the scenario. In an exam it contains no answers."""
     seed: int
     mode: str
     part: int = 1
@@ -68,13 +68,13 @@ class SeatAssignment(Struct, frozen=True):
 
     @property
     def digest(self) -> str:
-        """Digest of the assignment, independent of the player."""
+        """SHA-256 hash of the assignment, equal for all seats of a part."""
         parts = [self.text, self.seed, self.mode, *([self.part] if self.part > 1 else [])]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def build_assignment(welcome: SeatWelcome, name: str) -> SeatAssignment:
-    """Build the assignment of the seat *name* from the *welcome* of its host."""
+    """Build the assignment of the seat *name* from the *welcome* of the host."""
     return SeatAssignment(
         welcome.seat, name, welcome.scenario, welcome.text, welcome.seed, welcome.mode, welcome.part
     )
@@ -91,7 +91,7 @@ def build_welcome(
     events: Sequence[InstructionMessage] = (),
     hand: str | None = None,
 ) -> SeatWelcome:
-    """Build the welcome of a seat that plays *assignment*, for its start or its continuation."""
+    """Build the welcome for a seat that plays *assignment*, at its start or after a reconnection."""
     return SeatWelcome(
         seat=seat, acknowledged=acknowledged, scenario=assignment.scenario, text=assignment.text,
         seed=assignment.seed, mode=assignment.mode, state=state, tick=tick, part=assignment.part,
@@ -100,7 +100,7 @@ def build_welcome(
 
 
 def parse_assignment(value: object) -> SeatAssignment:
-    """Parse an assignment. Raises InvalidSeatLogError."""
+    """Parse an assignment from JSON. Raises InvalidSeatLogError."""
     match value:
         case {
             "seat": int(seat), "name": str(name), "scenario": str(scenario), "text": str(text),
@@ -114,13 +114,13 @@ def parse_assignment(value: object) -> SeatAssignment:
 
 
 def parse(raw: bytes, file: str) -> tuple[SeatAssignment, list[LogEntry]]:
-    """Parse a log that was handed in; *file* is its name in messages. Raises InvalidSeatLogError."""
+    """Parse a log that was handed in. *file*: its name for error messages. Raises InvalidSeatLogError."""
     try:
         if len(raw) > BYTES_MAX or raw.count(b"\n") > ACTS_MAX + 1:
             raise InvalidSeatLogError(tr("it contains more than {n} inputs").format(n=ACTS_MAX))
         head, *lines = raw.split(b"\n")[
             :-1
-        ]  # text after the last end of line: interrupted by a crash, never acknowledged
+        ]  # text after the last line break was cut off by a crash and never acknowledged
         assignment = parse_assignment(_parse_json_line(head))
         acts = [parse_entry(_parse_json_line(line)) for line in lines if line]
         return assignment, select_new_entries(acts, 0, 0, lambda first, last: ())
@@ -131,7 +131,7 @@ def parse(raw: bytes, file: str) -> tuple[SeatAssignment, list[LogEntry]]:
 
 
 def read_handout(file: Path) -> SeatAssignment:
-    """Read the assignment of seats without a network from the file of `format_handout`. Raises InvalidSeatLogError."""
+    """Read the assignment for seats without a network from a file of `format_handout`. Raises InvalidSeatLogError."""
     try:
         assignment, acts = parse(read_bytes(file, BYTES_MAX), str(file))
     except UnreadableFileError as problem:
@@ -142,19 +142,19 @@ def read_handout(file: Path) -> SeatAssignment:
 
 
 def format_handout(assignment: SeatAssignment) -> bytes:
-    """Format the file for a seat without a network: a log without a seat number and without actions."""
+    """Format the file for seats without a network: a log with an assignment, but without a seat number and entries."""
     return json.dumps(asdict(replace(assignment, seat=NOBODY, name=""))).encode() + b"\n"
 
 
 def draw_seat_number() -> int:
-    """Draw a negative number for a seat without a host, unlikely to occur twice."""
+    """Draw a negative number for a seat without a host. It is unlikely to occur twice."""
     return -1 - secrets.randbits(62)
 
 
 def _parse_json_line(line: bytes) -> object:
     try:
         document = parse_json(line)
-        if b"\\u" in line:  # half a surrogate pair cannot be written back
+        if b"\\u" in line:  # half of a surrogate pair cannot be encoded again
             json.dumps(document, ensure_ascii=False).encode()
         return document
     except ValueError as problem:
@@ -164,17 +164,17 @@ def _parse_json_line(line: bytes) -> object:
 def get_seat_folder(origin: Invitation | SeatAssignment) -> Path:
     """Return the folder in which this computer stores its seats of a class.
 
-    The folder name is the fingerprint of the host, or the digest of an assignment without a host.
+    Its name is the fingerprint of the host, or the digest of an assignment without a host.
     """
     key = origin.digest[:16] if isinstance(origin, SeatAssignment) else origin.fingerprint.lower()
     return get_default_folder() / "classes" / key
 
 
 class SeatLog:
-    """Files of one seat, locked by this process: a log for each part of the class, and the token."""
+    """Files of one seat, locked by this process: a log for each part of the class, and a token."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        """Open the log of the seat *name* in *folder*, or create it. Raises InvalidSeatLogError."""
+        """Open or create the log of the seat *name* in *folder*. Raises InvalidSeatLogError."""
         if not is_name(name):
             raise InvalidSeatLogError(tr("a name must have 1 to {n} printable characters").format(n=NAME_MAX))
         stem = "".join(sign if sign.isalnum() else f"-{ord(sign):x}-" for sign in name)
@@ -211,31 +211,31 @@ class SeatLog:
             ) from problem
 
     def open_part(self, part: int) -> None:
-        """Open the log of another part, if it was begun. Raises InvalidSeatLogError."""
+        """Open the log of another part, or prepare a new log. Raises InvalidSeatLogError."""
         if self.given is not None:
             self._open.close()
         self._open_part(part)
 
     def write_assignment(self, assignment: SeatAssignment) -> None:
-        """Begin the log with the content that the host announced."""
+        """Start the log with the assignment from the host."""
         self.given, self.file = assignment, self._get_file(assignment.part)
         self._open = self.file.open("wb")
         self._write(json.dumps(asdict(assignment)))
 
     def append(self, tick: Tick, line: str, digest: str, instruction: int = 0) -> None:
-        """Append an action; it is on disk when this returns."""
+        """Append an entry and flush it to disk."""
         log_entry = LogEntry(len(self.acts) + 1, tick, line, digest, instruction)
         self._write(format_entry(log_entry))
         self.acts.append(log_entry)
 
     def list_entries_after(self, number: int) -> Sequence[LogEntry]:
-        """Return the actions after *number*."""
+        """Return the entries after entry *number*."""
         return self.acts[number:]
 
     def close(self) -> None:
         """Close the file and release its lock."""
         if self.given is not None:
-            with suppress(OSError):  # the disk is full; the entry was reported as not written
+            with suppress(OSError):  # a full disk was already reported when the entry was written
                 self._open.close()
         self._lock_file.close()
 
@@ -246,7 +246,7 @@ class SeatLog:
 
 
 def load_token(file: Path) -> str:
-    """Return the seat's token; create it if needed. Other users of the computer cannot read it."""
+    """Return the seat's token, and create it if there is none. Other users of the computer cannot read its file."""
     if not file.exists():
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w") as token_file:
@@ -257,7 +257,7 @@ def load_token(file: Path) -> str:
 
 
 def _lock_file(file: Path) -> BinaryIO:
-    """Lock the file until the process ends. Raises InvalidSeatLogError if another process has it."""
+    """Lock the file until it is closed. Raises InvalidSeatLogError if another process has locked it."""
     log_file = file.open("ab")
     try:
         if sys.platform == "win32":

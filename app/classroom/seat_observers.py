@@ -1,4 +1,4 @@
-"""Consoles that observe seats with their consent: first the run so far, then each action."""
+"""Consoles that observe seats with their consent. A console receives the run so far, and then each new entry."""
 
 from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from contextlib import suppress
@@ -15,7 +15,7 @@ from app.words.language import tr
 
 
 class SeatObservers:
-    """Consoles that observe seats of this host."""
+    """Consoles that observe seats, and the entries that they have not received yet."""
 
     def __init__(
         self,
@@ -24,9 +24,9 @@ class SeatObservers:
         log_of: Callable[[int], Awaitable[list[LogEntry]]],
         changed: Callable[[SeatState], Awaitable[None]],
     ) -> None:
-        """Create the observers.
+        """Create the list of observers, which is empty.
 
-        *changed* is called with a seat that gains its first or loses its last observer.
+        *log_of* reads all entries of a seat. *changed* is called with a seat whose observers have changed.
         """
         self._class, self._seats, self._log_of, self._changed = the_class, seats, log_of, changed
         self._looks: dict[WebSocket, tuple[int, list[LogEntry]]] = {}
@@ -45,9 +45,9 @@ class SeatObservers:
             self._looks[console][1].extend(entries)
 
     async def start_observation(self, console: WebSocket, seat: SeatState) -> None:
-        """Start to observe; the seat is informed before it is shown."""
+        """Start to observe *seat* at *console*. The seat is informed before its run is sent."""
         await self.end_observations(console)
-        async with seat.taking:  # no input may arrive between the snapshot and the live stream
+        async with seat.taking:  # no entry may be lost between this log and the live updates
             log = log_entries.list_effective_entries(await self._log_of(seat.number))
             self._looks[console] = (seat.number, [])
         await self._changed(seat)
@@ -66,18 +66,18 @@ class SeatObservers:
         )
 
     async def end_observations(self, console: WebSocket) -> None:
-        """End all observations of a console."""
+        """End the observation by *console*, if any."""
         before, _ = self._looks.pop(console, (None, []))
         if before is not None:
             await self._changed(self._seats[before])
 
     async def restart_observation(self, seat: SeatState) -> None:
-        """Begin again after a rewind of the seat."""
+        """Send the run to all observers again, after the seat was rewound."""
         for console in self._list_observers(seat.number):
             await self.start_observation(console, seat)
 
     async def end_disallowed(self, seat: SeatState) -> None:
-        """End the observation that the seat no longer allows."""
+        """End all observations of a seat that no longer permits them."""
         for console in self._list_observers(seat.number):
             await self.end_observations(console)
             text = tr("{name} (seat {n}) does not allow watching").format(name=seat.name, n=seat.number)
@@ -85,7 +85,7 @@ class SeatObservers:
                 await send_message(console, ObservationEnded(seat.number, text))
 
     async def send_updates(self, changed: Container[int]) -> None:
-        """Send the new actions of observed seats. *changed*: seats with changes since the last call."""
+        """Send new entries of observed seats. *changed*: seats whose status has changed since the last call."""
         for console, (number, follows) in list(self._looks.items()):
             new, follows[:] = list(follows), []
             if new or number in changed:

@@ -1,4 +1,4 @@
-"""Orders of the instructor to one seat, as the host's messages have them. Window, terminal and team follow them."""
+"""Current orders of the instructor to one seat, from the messages of its host. Window, terminal and team use them."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -29,17 +29,17 @@ HELD: Final = {
 
 
 def format_rewind(tick: Tick, reason: str) -> str:
-    """Format the message to a person whose seat was rewound to *tick*."""
+    """Format the message that a seat shows after it was rewound to *tick*."""
     minutes, seconds = divmod(tick // TICKS_PER_S, 60)
     notice = tr("The instructor sent you back to {t}.").format(t=f"{minutes}:{seconds:02}")
     return f"{notice} {reason}".strip()
 
 
 class SeatOrders:
-    """Current orders to a seat: freeze, limit, class clock, end, and instructions that are not carried out yet."""
+    """Current orders to a seat: freeze, limit, class clock, end, and pending instructions."""
 
     def __init__(self, log: Sequence[LogEntry]) -> None:
-        """Create the orders of a seat with this *log*: it has answered some instructions already."""
+        """Create the orders of a seat. *log* contains answers to earlier instructions."""
         self.is_frozen = self.is_over = False
         self.is_watched = self.is_held = False
         self._until: Tick | None = None
@@ -49,11 +49,11 @@ class SeatOrders:
         self.read_answers(log)
 
     def read_answers(self, log: Sequence[LogEntry]) -> None:
-        """Read from *log* which instructions were carried out. A rewind may have removed some."""
+        """Read from *log* which instructions are answered. A rewind may have removed answers."""
         self.answered = list_answered_instructions(log)
 
     def apply_message(self, message: ToSeat) -> None:
-        """Follow a message of the host; other kinds change nothing."""
+        """Update the orders by a message of the host. Messages without orders change nothing."""
         match message:
             case SeatWelcome():
                 self._set_state(message.state)
@@ -70,11 +70,14 @@ class SeatOrders:
         self.is_over = self.is_over or state == OVER
 
     def is_at_limit(self, tick: Tick) -> bool:
-        """Return whether the seat has stopped at the limit until the instructor releases it."""
+        """Return whether the seat is at its limit and must wait for the instructor."""
         return self._until is not None and tick >= self._until
 
     def get_latest_tick(self) -> Tick | None:
-        """Return the latest permitted tick; None without a limit."""
+        """Return the tick that the seat may not pass now: its limit or the class clock.
+
+        Return None without a limit.
+        """
         limits = [] if self._until is None else [self._until]
         if self._clock is not None:
             gone_s = time.monotonic() - self._since_s
@@ -82,15 +85,15 @@ class SeatOrders:
         return min(limits, default=None)
 
     def list_due_ticks(self, tick: Tick) -> list[Tick]:
-        """Return the times of pending instructions after *tick*."""
+        """Return the times of pending instructions that are later than *tick*."""
         return [due_tick for message in self._pending.values() if (due_tick := message.tick or 0) > tick]
 
     def take_rewind(self) -> InstructionMessage | None:
-        """Remove and return the first pending rewind; None without one."""
+        """Remove and return the first pending rewind, or return None."""
         return self._remove_first(message for message in self._pending.values() if message.what == BACK)
 
     def take_due(self, tick: Tick) -> InstructionMessage | None:
-        """Remove and return the first inject or message that is due at *tick*; None without one."""
+        """Remove and return the first inject or message that is due at *tick*, or return None."""
         pending = self._pending.values()
         return self._remove_first(
             message for message in pending if message.what != BACK and (message.tick or 0) <= tick

@@ -1,6 +1,6 @@
-"""State machine of a seat: recording, connection and desk share one state. No Qt.
+"""State machine of a seat. One phase determines recording, connection and desk. No Qt.
 
-Every label of the window derives from the phase, so no label can contradict the log.
+Every label of the window derives from the phase, so that no label can contradict the log.
 """
 
 from enum import StrEnum
@@ -15,25 +15,25 @@ class SeatPhase(StrEnum):
     JOINING = "joining"
     """The host has not sent the assignment yet."""
     REPLAYING = "replaying"
-    """The desk replays the log; inputs are not accepted."""
+    """The desk replays the log. Inputs are not accepted."""
     LIVE = "live"
-    """The run is on the desk, its log is written, and the host is connected."""
+    """The run is on the desk, its log is written, and a host is connected."""
     OFFLINE = "offline"
-    """The run is on the desk and its log is written; no host is connected."""
+    """The run is on the desk and its log is written, but no host is connected."""
     ENDED = "ended"
-    """Recording has ended; inputs are not accepted."""
+    """Recording has ended. Inputs are not accepted."""
 
 
 class SeatEvent(StrEnum):
     """Event that changes the phase of a seat."""
 
     REPLAY = "replay"
-    """The desk begins to play the log again."""
+    """The desk starts to replay the log."""
     REPLAYED = "replayed"
     CONNECT = "connect"
     DISCONNECT = "disconnect"
     END = "end"
-    """The seat was left, refused or ended, or its log cannot be written."""
+    """The person has left the seat, the host has refused or ended it, or its log cannot be written."""
 
 
 TRANSITIONS: Final = {
@@ -47,7 +47,7 @@ TRANSITIONS: Final = {
 }
 """Phase and event -> next phase. Any other event changes nothing."""
 RECORDING: Final = frozenset({SeatPhase.LIVE, SeatPhase.OFFLINE})
-"""Phases in which the log is written. Only in these the run may continue."""
+"""Phases in which the log is written. The run may continue only in these phases."""
 LABELS: Final = {
     SeatPhase.JOINING: mark("joining the class"),
     SeatPhase.REPLAYING: mark("replaying your run"),

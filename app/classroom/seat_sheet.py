@@ -1,4 +1,4 @@
-"""Sheet for the seats of a class: one printable page with the code, its QR code and the steps. No Qt."""
+"""Printable page for the people of a class, with the join code, its QR code and the steps to join. No Qt."""
 
 from html import escape
 from typing import Final
@@ -34,7 +34,7 @@ def build_sheet(title: str, code: str) -> str:
 
     Args:
         title: title of the drill.
-        code: join code, with addresses if there are any.
+        code: join code, with the addresses of the class if there are any.
     """
     secret, _, address = code.partition("@")
     qr = segno.make(code, micro=False, error="m").svg_inline(omitsize=True, border=4)

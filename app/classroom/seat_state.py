@@ -1,4 +1,4 @@
-"""State of a seat in the memory of its host, and the instructor's view of it."""
+"""State of a seat in the memory of its host, and the tile that the instructor sees."""
 
 import asyncio
 from collections.abc import Collection, Mapping
@@ -16,79 +16,79 @@ from app.words.language import tr
 from engine.constants import TICKS_PER_S
 
 REPORTED_SCORE_STEP: Final = 2.0
-"""Minimum change of the reachable score that is reported, in points. Smaller ones are invisible on the class dashboard.
+"""Minimum change of the value that is reported, in points.
 
-Assumed.
+Smaller changes are invisible on the class dashboard. Assumed.
 """
 
 
 class SeatState(Struct):
-    """State of a seat in the host's memory. Everything except the connection is in the record, too."""
+    """State of a seat in the host's memory. The record also contains its log and its settings."""
 
     number: int
     name: str
     token_hash: str
     acknowledged: int
     last_tick: int
-    """Tick of the last action."""
+    """Tick of the last entry."""
     letters: int
-    """Number of characters of all actions."""
+    """Number of characters of all input lines."""
     tick: int
     """Last known position of the run."""
     group: str = ""
     stopped: bool = False
-    """True if the instructor has frozen this seat alone."""
+    """True if the instructor has frozen this seat individually."""
     until: int | None = None
-    """Tick at which the seat stops; None means the limit of the class."""
+    """Tick at which the seat stops; None if the limit of the class applies."""
     progress: SeatSpeed = field(default_factory=SeatSpeed)
     frozen: bool = False
     over: bool = False
-    """True if the run is over and the seat has no more entries."""
+    """True if the run is over. The seat then sends no more entries."""
     hand: str | None = None
-    """Question of the raised hand; None means not raised."""
+    """Question of the seat; None if the hand is not raised."""
     consent: bool = False
     held: bool = False
-    """True if the seat has acknowledged the instructor's takeover."""
+    """True if the seat has confirmed the instructor's takeover."""
     version: str = ""
-    """Version of the seat; empty means an older seat that does not send it."""
+    """Program version of the seat; empty for an older seat that does not send it."""
     recording: bool = False
     """True if the seat has reported that its log is written."""
     taken: bool = False
-    """True if the instructor wants to take over the seat."""
+    """True if the instructor has requested control of the seat."""
     socket: WebSocket | None = None
     silent: bool = False
     """True if nothing arrives over the open connection."""
     standstill: PauseDetector = field(default_factory=PauseDetector)
     host: str = ""
-    """Host to which the seat is or was last connected, as far as known here; empty means none."""
+    """Name of the host to which the seat is or was last connected; empty if unknown."""
     visit: int = 0
     """Number of the seat's connection. A later connection has a larger number."""
     away: bool = False
     """True if the seat is connected to another host."""
     verdict: LogVerdict | None = None
-    """Verdict on the seat's log."""
+    """Latest verdict on the seat's log; None before the first verdict."""
     worth: list[tuple[float, float]] = field(default_factory=list)
-    """Points of a curve: seconds of the run, and the score that was still reachable then.
+    """Value curve: times of the run in seconds with the score that was still reachable then.
 
-    The curve begins with the start of this host. It is empty if nothing is scored.
+    The curve starts when this host starts. It is empty if the run is not scored.
     """
     answered: set[int] = field(default_factory=set)
-    """Instructions that its log reports as applied or read."""
+    """Numbers of the instructions that the seat's log answers."""
     sent_instructions: set[int] = field(default_factory=set)
-    """Instructions that were sent over the current connection."""
+    """Numbers of the instructions that were sent over the current connection."""
     taking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
     def connected(self) -> bool:
-        """Return whether the seat is connected."""
+        """Return whether the seat is connected to any host."""
         return (self.socket is not None and not self.silent) or self.away
 
     def record_reachable_points(self, t_s: float, points: float) -> None:
-        """Record the *points* that are reachable at *t_s*.
+        """Record in the value curve that *points* are reachable at *t_s*.
 
-        Points that are reachable later were also reachable before. Values after *t_s* are removed, because
-        the seat was rewound. Of nearly constant values only both ends are kept. A loss by an action at the
-        last recorded time is a steep step.
+        Points that are reachable later were also reachable before, so earlier values are raised. Values after
+        *t_s* are removed, because the seat was rewound. A series of nearly constant values keeps only its two
+        ends. A loss at the last recorded time is a vertical step.
         """
         earlier_values = [(value_s, max(before, points)) for value_s, before in self.worth if value_s <= t_s]
         if len(earlier_values) > 1 and earlier_values[-2][1] - points < REPORTED_SCORE_STEP:
@@ -97,9 +97,12 @@ class SeatState(Struct):
 
 
 def build_seat_state(seat: Seat, acknowledged: int | None = None) -> SeatState:
-    """Return the state of a seat. *acknowledged*: number of actions known here; None means all."""
+    """Build the state of a seat from its record.
+
+    *acknowledged*: number of entries known to this host; None for all.
+    """
     known_number = seat.acknowledged if acknowledged is None else acknowledged
-    last_tick = seat.tick if known_number else 0  # a late seat may begin at the time of the class
+    last_tick = seat.tick if known_number else 0  # a seat that joins late may start at the time of the class
     return SeatState(
         seat.id, seat.name, seat.token_hash, known_number, last_tick, 0, seat.tick, consent=seat.consent,
         group=seat.group_name, stopped=seat.stopped, until=seat.until, taken=seat.taken, version=seat.version,
@@ -109,9 +112,10 @@ def build_seat_state(seat: Seat, acknowledged: int | None = None) -> SeatState:
 def build_tile(
     seat: SeatState, pace: ClassPace, instructions: Collection[ClassInstruction], hands: list[int]
 ) -> SeatTile:
-    """Build the tile of a seat: the verdict on its log and its current status.
+    """Build the tile of a seat from its verdict and its current status.
 
-    *instructions* are those to this seat. *hands* are the seats with raised hands, in their order.
+    *instructions*: instructions to this seat. *hands*: seats with raised hands, in the order in which they
+    were raised.
     """
     numbers = [
         instruction.number
@@ -146,7 +150,7 @@ def build_tile(
 
 
 def select_seats(target: SeatTarget, seats: Mapping[int, SeatState]) -> list[SeatState]:
-    """Return the seats to which an instructor's request applies.
+    """Return the seats to which a request of the instructor applies.
 
     Raises RequestRefusedError if there are none.
     """

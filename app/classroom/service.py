@@ -1,4 +1,4 @@
-"""Hosting of a class on a port of this computer: a new class, or the one in a database."""
+"""Service that hosts a class on a port of this computer, either a new class or the class in a database."""
 
 from __future__ import annotations
 
@@ -50,39 +50,43 @@ from engine.model import to_ticks
 logger = logging.getLogger(__name__)
 
 LISTEN: Final = "0.0.0.0:7443"
-"""All addresses of this computer; the port is similar to 443, which requires an administrator. Assumed."""
+"""Default address: all addresses of this computer. The port resembles 443, which requires an administrator.
+
+Assumed.
+"""
 GRACE_S: Final = 3
-"""Time that connections have to end when the host stops, in seconds."""
+"""Time in seconds that connections have to close when the host stops."""
 BACKLOG: Final = 2_048
 HANDSHAKE_S: Final = 15.0
-"""Time limit for the TLS handshake; a slower connection is closed.
+"""Time limit for the TLS handshake. A slower connection is closed.
 
 The default of asyncio is 60 s. Assumed.
 """
 TLS_BUFFER_BYTES: Final = 16_384
-"""Buffer of asyncio per TLS connection. The default of 256 kB would need 256 MB for a class of a thousand.
+"""Size of the asyncio buffer for each TLS connection.
 
-A TLS record has at most 16 kB [RFC 8446, 5.1].
+The default of 256 kB would need 256 MB for a class of a thousand seats. A TLS record has at most 16 kB [RFC
+8446, 5.1].
 """
 
 
 DRAWS: Final = 20
-"""Number of seeds tried to find a usable variant before the drill's own seed is used."""
+"""Maximum number of seeds that are tried. If no seed has a usable variant, the drill's own seed is used."""
 
 OPEN_S: Final = 1.0
-"""Wall time in which a running host answers."""
+"""Wall time within which a running host must answer."""
 
 
 class ListenAddressError(Exception):
-    """The host cannot listen on the address; the text gives the reason."""
+    """Error for an address on which the host cannot listen. The text gives the reason."""
 
 
 class ClassMismatchError(Exception):
-    """The database contains another class than the requested one."""
+    """Error for a database that contains another class than the requested class."""
 
 
 def create_parts(plan: LessonPlan, text: str, load: Callable[[str], Scenario]) -> list[ClassPart]:
-    """Return the parts of a new class with one code and certificate. *text*: the text of the plan."""
+    """Create the parts of a new class, with one join code and certificate. *text*: text of the plan."""
     certificate_text, key = certificate.create_certificate()
     code, secret = (
         create_secret() + compute_fingerprint(certificate.convert_to_der(certificate_text)),
@@ -123,7 +127,7 @@ def create_parts(plan: LessonPlan, text: str, load: Callable[[str], Scenario]) -
 
 
 def _draw_seed(scenario: Scenario) -> int:
-    """Draw a random seed with a usable variant, so that a test cannot be rehearsed."""
+    """Draw a random seed whose variant is usable, so that nobody can rehearse a test."""
     for _ in range(DRAWS):
         seed = draw_seed()
         with suppress(ScenarioError):  # not every combination of variants is valid
@@ -135,16 +139,16 @@ def _draw_seed(scenario: Scenario) -> int:
 def find_or_begin_class(
     record: ClassRecord, new_parts: Sequence[ClassPart], plan: LessonPlan | None
 ) -> ClassPart | None:
-    """Return the class of *record*.
+    """Return the current part of the class in *record*.
 
-    If the record is empty, create the class *new_parts*; return None without *new_parts*. Raises
-    ClassMismatchError.
+    If the record is empty, create the class from *new_parts*. If *new_parts* is empty as well, return None.
+    Raises ClassMismatchError if the record contains another class.
     """
     parts = record.read_parts()
     if not parts:
         if not new_parts:
             return None
-        with suppress(IntegrityError):  # another host created it a moment before
+        with suppress(IntegrityError):  # another host has just created the class
             record.store_new_class(
                 *new_parts, instructions=plan.list_instructions() if plan is not None else ()
             )
@@ -166,7 +170,7 @@ def find_or_begin_class(
 
 
 def _identify_part(part: ClassPart, drawn_parts: Container[int]) -> tuple[str, str, str, int | None]:
-    """Identify a part; *drawn_parts*: parts whose seed was drawn at the beginning of the class."""
+    """Return a key that identifies a part. *drawn_parts*: parts whose seed was drawn, and is therefore ignored."""
     return part.part, part.scenario_hash, part.mode, None if part.id in drawn_parts else part.seed
 
 
@@ -178,10 +182,10 @@ def serve_class(
     nats: str | None = None,
     owner_pipe: TextIO | None = None,
 ) -> None:
-    """Hold the class until SIGTERM, SIGINT or the end of *owner_pipe*, which the owning window keeps open.
+    """Host the class until SIGTERM, SIGINT or the end of *owner_pipe*, which the owning window keeps open.
 
-    If the class has several hosts, *nats* is the URL over which they communicate. *show* gets one line with
-    the invitation. Raises ListenAddressError, BusUnavailableError.
+    *nats*: URL through which the hosts of a class with several hosts communicate. *show* receives one line
+    with the invitation. Raises ListenAddressError, BusUnavailableError.
     """
     if nats is None and has_live_host(the_class):
         raise ListenAddressError(
@@ -211,7 +215,7 @@ def serve_class(
 
 
 class CurrentHost:
-    """Host of the current part. When the class continues, the host of the next part replaces it."""
+    """Host of the current part. When the class changes to another part, a new host replaces it."""
 
     def __init__(self, record: ClassRecord, nats: str | None, fingerprint: str) -> None:
         self._record, self._nats, self._fingerprint = record, nats, fingerprint
@@ -221,7 +225,7 @@ class CurrentHost:
         self.app = Starlette(routes=[WebSocketRoute("/", self._serve_connection)])
 
     async def start(self) -> None:
-        """Begin the service. Raises BusUnavailableError."""
+        """Start the host of the current part. Raises BusUnavailableError."""
         the_class = self._record.read_class()
         assert the_class is not None, "it was taken up"
         bus = None
@@ -235,19 +239,19 @@ class CurrentHost:
         self._is_ready.set()
 
     async def stop(self) -> None:
-        """End the host of the current part."""
+        """Stop the host of the current part."""
         if self._following is not None:
             await asyncio.gather(self._following, return_exceptions=True)
         if self._host is not None:
             await self._host.stop()
 
     async def _serve_connection(self, socket: WebSocket) -> None:
-        await self._is_ready.wait()  # seats reconnect while one host replaces another
+        await self._is_ready.wait()  # seats may reconnect while a host is being replaced
         assert self._host is not None
         await self._host.serve_connection(socket)
 
     def _follow_part_change(self) -> None:
-        """Follow the class to another part."""
+        """Replace the host after the class has changed to another part."""
         if self._is_ready.is_set():
             self._is_ready.clear()
             self._following = asyncio.get_running_loop().create_task(self._start_next_host())
@@ -281,7 +285,7 @@ async def _run_server(
     if owner_pipe is not None:
         threading.Thread(target=_stop_at_end, args=(owner_pipe, loop, server), daemon=True).start()
     await stage.start()
-    show(str(invited))  # the port is open: new connections wait for the event loop
+    show(str(invited))  # the port is already open, so new connections wait for the event loop
     listens_at = port.getsockname()[0]
     announced = asyncio.create_task(
         discovery.announce(
@@ -297,7 +301,7 @@ async def _run_server(
 
 
 def _stop_at_end(owner_pipe: TextIO, loop: asyncio.AbstractEventLoop, server: _StoppableServer) -> None:
-    """Stop when the window that owns the class has ended, even by a crash."""
+    """Stop the server when *owner_pipe* ends, which means that the owning window has ended or crashed."""
     for _ in owner_pipe:
         pass
     with suppress(RuntimeError):  # the host has already ended
@@ -305,7 +309,7 @@ def _stop_at_end(owner_pipe: TextIO, loop: asyncio.AbstractEventLoop, server: _S
 
 
 def has_live_host(the_class: ClassPart) -> bool:
-    """Return whether a host of the class accepts connections; another program may use its port now."""
+    """Return whether a host of the class accepts connections. Another program that uses its port does not count."""
     own_der = certificate.convert_to_der(the_class.certificate)
     for address in the_class.addresses:
         host, _, port = address.rpartition(":")
@@ -318,7 +322,7 @@ def has_live_host(the_class: ClassPart) -> bool:
                 if talking.getpeercert(binary_form=True) == own_der:
                     return True
         except TimeoutError:
-            return True  # a process listens but is busy: do not treat it as dead
+            return True  # a process listens but does not answer in time: assume a busy host
         except OSError:
             continue
     return False
@@ -327,13 +331,13 @@ def has_live_host(the_class: ClassPart) -> bool:
 def build_server(
     app: Starlette, certificate_pem: str, key: str, port: ClassPort | None = None
 ) -> _StoppableServer:
-    """Build a server for *app* over TLS with this certificate and key in PEM.
+    """Build a server for *app* over TLS. *certificate_pem* and *key* are in PEM format.
 
-    *port* is informed of joined connections.
+    *port* is informed about connections that have joined.
     """
     context = own_certificate.create_context(certificate_pem, key)
     sslproto.SSLProtocol.max_size = TLS_BUFFER_BYTES
-    vars(constants)["SSL_HANDSHAKE_TIMEOUT"] = HANDSHAKE_S  # uvicorn has no setting for it
+    vars(constants)["SSL_HANDSHAKE_TIMEOUT"] = HANDSHAKE_S  # uvicorn has no setting for this value
     return _StoppableServer(
         uvicorn.Config(
             app,
@@ -343,7 +347,7 @@ def build_server(
             ws_max_size=BYTES_MAX,
             ws_ping_interval=SIGNAL_S,
             ws_ping_timeout=PINGS_S,
-            ws_per_message_deflate=False,  # 50 kB of memory for each connection
+            ws_per_message_deflate=False,  # compression needs 50 kB of memory for each connection
             lifespan="off",
             log_config=None,
             access_log=False,
@@ -356,11 +360,11 @@ def build_server(
 
 
 class _Connection(WebSocketsSansIOProtocol):
-    """Connection that may already be closing when the host ends; uvicorn 0.54 treats that as an error."""
+    """Connection that can be shut down although it is already closing. uvicorn 0.54 raises an error for it."""
 
     port: ClassPort | None = None
     heard_s = 0.0
-    """Time of the last data from the other end."""
+    """Monotonic time of the last data from the other end."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         wire = transport.get_extra_info("socket")
@@ -383,7 +387,7 @@ class _Connection(WebSocketsSansIOProtocol):
 
 
 class _StoppableServer(uvicorn.Server):
-    """Server that ends on request without raising the received signal again."""
+    """Server that stops on request and does not raise the received signal again."""
 
     def stop(self) -> None:
         self.should_exit = True
@@ -394,14 +398,14 @@ class _StoppableServer(uvicorn.Server):
 
 
 def open_socket(listen: str | None, previous_address: str) -> socket.socket:
-    """Return a socket that listens at *listen*, or where the class was *previous_address*.
+    """Return a socket that listens on *listen*. Without *listen*, use *previous_address*, where the class was before.
 
     Raises ListenAddressError.
     """
     host, _, port = (listen or previous_address or LISTEN).rpartition(":")
     if (
         port == "0" and previous_address.rpartition(":")[0] == host
-    ):  # a free port, preferably the one that the seats know
+    ):  # use the port that the seats know, or any free port
         try:
             return _bind_socket(host, int(previous_address.rpartition(":")[2]))
         except OSError:

@@ -9,20 +9,23 @@ from engine.drill.authoring.schema import Scenario
 
 ANSWERS_MAX: Final = 3
 STEM_LETTERS: Final = 5
-"""Letters by which two forms of a word are compared: "synchronized" and "synchronizing". Assumed."""
+"""Number of initial letters by which two forms of a word are compared: "synchronized" and "synchronizing".
+
+Assumed.
+"""
 
 
 def _list_stems(text: str) -> set[str]:
-    """Return the stems of significant words: words with four or more letters, and names with digits."""
+    """Return the stems of significant words: words with at least four letters, and names with digits."""
     words = re.findall(r"[\w#@$]+", text.lower())
     return {word[:STEM_LETTERS] if word.isalpha() else word for word in words if len(word) > 3}
 
 
 def suggest_answers(scenario: Scenario, question: str, met_goals: Container[str] = ()) -> list[str]:
-    """Return the texts that share the most, and the rarest, words with *question*.
+    """Return the texts that share the most and the rarest words with *question*, best first.
 
-    Texts about goals that the seat has not met come first among equals. Without a shared word the first hint for
-    the next goal remains.
+    Among equal texts, those about unmet goals come first. If no text shares a word, return the first hint for
+    the next goal.
 
     Args:
         scenario: drill with hints and notes.

@@ -1,8 +1,8 @@
-"""Comparison of two ways to teach: scores of a class before, after and some weeks later, by group.
+"""Comparison of ways to teach: scores of a class before the lesson, after it and some weeks later, by group.
 
-Seats are assigned to groups at random when they join (`draw_groups` of a plan), so that the groups differ only in what
-they were taught. Every score is that of the replayed run. The result is one table: number of people, difference of the
-groups, and how likely that difference is by chance alone.
+Seats are assigned to groups at random when they join (`draw_groups` of a plan), so that groups differ only in
+the lesson. Every score results from a replay of the run. The comparison is a table with the number of people,
+the difference between groups, and the probability of such a difference by chance alone.
 """
 
 import math
@@ -22,16 +22,16 @@ from app.export.sheets import as_csv
 from app.words.language import tr
 
 SHUFFLES: Final = 10_000
-"""Number of random divisions for the permutation test: the probability is exact to about 0.005. Assumed."""
+"""Number of random divisions in the permutation test. The probability is accurate to about 0.005. Assumed."""
 SEED: Final = 1
 MEASURED: Final = ("pre", "post", "retention")
-"""Parts of a class whose points are compared."""
+"""Kinds of class parts whose scores are compared."""
 PEOPLE_MIN: Final = 2
-"""Minimum number of people per group, so that it has a variance."""
+"""Minimum number of people per group, needed for a variance."""
 
 
 class PersonScores(Struct, frozen=True):
-    """Scores of one person; None means the test was not taken, or has no points."""
+    """Scores of one person. None for a test that was not taken or has no score."""
 
     name: str
     group: str
@@ -41,27 +41,27 @@ class PersonScores(Struct, frozen=True):
 
     @property
     def gain(self) -> float | None:
-        """Return the points gained from the first to the second test; None if one of them is missing."""
+        """Return the difference of the second test from the first test in points, or None if a score is missing."""
         return None if self.pre is None or self.post is None else self.post - self.pre
 
 
 class GroupComparison(Struct, frozen=True):
-    """One measure in two groups."""
+    """Comparison of one measure between two groups."""
 
     measure: str
     groups: tuple[str, str]
     counts: tuple[int, int]
     means: tuple[float, float]
     difference: float
-    """Mean of the second group minus that of the first."""
+    """Mean of the second group minus mean of the first group."""
     standardised: float | None
-    """The difference in pooled standard deviations, corrected for small groups [Hedges 1981]; None without variance."""
+    """Difference in pooled standard deviations, corrected for small groups [Hedges 1981]; None without a variance."""
     chance: float
-    """Share of random divisions with an at least equal difference in either direction."""
+    """Share of random divisions whose difference is at least as large, in either direction."""
 
 
 def read_people(lesson: Path, pre: Path, post: Path, retention: Path | None = None) -> list[PersonScores]:
-    """Return all participants with a group in *lesson*, by name, from exported classes.
+    """Return the scores of all people with a group in *lesson*, matched by name across exported classes.
 
     Raises InvalidSeatLogError, also for altered files.
     """
@@ -81,7 +81,7 @@ def read_people(lesson: Path, pre: Path, post: Path, retention: Path | None = No
 
 
 def read_class_people(file: Path) -> list[PersonScores]:
-    """Return all participants of an exported class with several parts, by seat.
+    """Return the scores of all people in an exported class with several parts, matched by seat.
 
     Raises InvalidSeatLogError, also for altered files.
     """
@@ -102,7 +102,7 @@ def read_class_people(file: Path) -> list[PersonScores]:
 
 
 def collect_people(parts: Mapping[str, Sequence[SeatReview]]) -> list[PersonScores]:
-    """Return all participants of the reviewed parts. A person who missed a part has no points there."""
+    """Return the scores of all people in the reviewed parts. *parts*: kind of a part -> its reviews."""
     seats = {seat.number: seat for reviews in parts.values() for seat in reviews}
     scores = [{seat.number: seat.verdict["score"] for seat in parts.get(kind, ())} for kind in MEASURED]
     return [
@@ -112,7 +112,7 @@ def collect_people(parts: Mapping[str, Sequence[SeatReview]]) -> list[PersonScor
 
 
 def compare_groups(persons: Sequence[PersonScores]) -> list[GroupComparison]:
-    """Return the comparison of each measure for each pair of groups with enough people."""
+    """Compare every measure for each pair of groups with enough people."""
     comparisons = []
     for measure in ("pre", "post", "gain", "retention"):
         values: dict[str, list[float]] = {}
@@ -128,7 +128,7 @@ def compare_groups(persons: Sequence[PersonScores]) -> list[GroupComparison]:
 
 
 def format_people_csv(persons: Iterable[PersonScores], names: bool) -> str:
-    """Format the people as CSV, with names or numbers."""
+    """Format the scores of *persons* as CSV. *names*: True to write names instead of numbers."""
     rows = (
         (
             person.name if names else number,
@@ -172,7 +172,7 @@ def _read_unaltered_checks(file: Path) -> list[LogCheck]:
 
 
 def _map_scores(checks: Iterable[LogCheck], by_seat: bool = False) -> Mapping[str, float]:
-    """Return the scores of participants; absent people have none."""
+    """Return the score of each person by name, or by seat number. People without actions or score are omitted."""
     return {
         str(check.seat) if by_seat else check.name.casefold(): score
         for check in checks
@@ -209,7 +209,10 @@ def _compare_measure(
 
 
 def _estimate_chance(first_scores: Sequence[float], second_scores: Sequence[float]) -> float:
-    """Return the probability by shuffling; the actual division counts as one sample [Phipson and Smyth 2010]."""
+    """Return the share of random divisions with at least the actual difference.
+
+    The actual division counts as one of them [Phipson and Smyth 2010].
+    """
     everyone, chance = [*first_scores, *second_scores], random.Random(SEED)
     difference = abs(fmean(second_scores) - fmean(first_scores))
     exceed_count = 0

@@ -1,4 +1,4 @@
-"""Verdict on a seat's log, computed by a replay of its run: the only source of a score, a time or a goal."""
+"""Verdict on a seat's log. A replay of the run computes it, and it is the only source of scores, times and goals."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ STUCK_S: Final = 120.0
 FINISH: Final = "finish"
 """Input line that ends a run."""
 NOT_IN_A_CLASS: Final = frozenset({"rewind"})
-"""Verbs that a class refuses, because they set the clock back."""
+"""Verbs that a class refuses, because they reset the clock."""
 
 
 FAILURES_MAX: Final = 3
-"""Number of inputs of one run that may raise an internal error before the run is abandoned.
+"""Number of internal errors of a run after which the run is abandoned.
 
-Assumed: each costs a second pass over the log.
+Assumed: each error costs another replay of the log.
 """
 
 
 class LogReplay:
-    """Replay of a seat's run; actions may arrive in any portions."""
+    """Replay of a seat's run. Log entries may arrive in several batches."""
 
     def __init__(
         self, scenario: Scenario, seed: int, mode: str, whole: bool = False, budget: Budget = OF_SEAT
     ) -> None:
         """Create a replay.
 
-        *whole*: keep the data for a debrief, which doubles the duration and does not change the verdict.
+        *whole*: keep the data for a debrief. This doubles the duration and does not change the verdict.
         """
         self._kind = Drill if whole else SearchDrill
         self._budget = budget
@@ -73,7 +73,7 @@ class LogReplay:
         return self._player.drill
 
     def fork(self) -> LogReplay:
-        """Fork an independent run with the same past."""
+        """Return an independent copy of the replay in its current state."""
         twin = copy.copy(self)
         twin._player = GuardedPlayer(self.drill.fork(), self._budget, self._player.spent_s)
         twin._log = list(self._log)
@@ -82,15 +82,15 @@ class LogReplay:
         return twin
 
     def play(self, acts: Iterable[LogEntry]) -> None:
-        """Continue with *acts*, the next actions of the log.
+        """Play *acts*, the next entries of the log.
 
-        The first unplayable action is recorded as the divergence.
+        The first entry that the replay cannot reproduce is recorded as the divergence.
         """
         for _ in self.play_in_slices(acts):
             pass
 
     def play_in_slices(self, acts: Iterable[LogEntry]) -> Iterator[None]:
-        """Run `play`. Yields after each slice, so that other runs can be played in between."""
+        """Play *acts* in slices. Yield after each slice, so that other runs can be played in between."""
         for act in acts:
             if is_rewind(act):
                 yield from self._rewind(act.tick)
@@ -106,7 +106,7 @@ class LogReplay:
             self.acts = act.number
 
     def _play_entry(self, act: LogEntry) -> Iterator[None]:
-        """Play entries. Raises UnplayableError if the run cannot continue."""
+        """Play one entry. Raises UnplayableError if the run cannot continue."""
         self._hash = None
         yield from self._player.advance_in_slices(act.tick)
         if self.drill.tick < act.tick:
@@ -126,7 +126,10 @@ class LogReplay:
             self._record_divergence(act, "another state")
 
     def _play_unaided(self, act: LogEntry) -> Iterator[None]:
-        """Play *act* without the instructor's help. If that is impossible, nothing more counts as reached."""
+        """Play *act* in the copy of the run without the instructor's help.
+
+        If the copy cannot be played further, it reaches no more goals.
+        """
         is_help = is_instructor_input(act) and not is_fault(act.line)
         if is_help and self._unaided is None:
             self._unaided = GuardedPlayer(self.drill.fork(), self._budget, self._player.spent_s)
@@ -134,7 +137,7 @@ class LogReplay:
             with suppress(UnplayableError):
                 yield from self._unaided.advance_in_slices(act.tick)
                 if act.line and not is_help and not self._unaided.drill.finished:
-                    with suppress(InputError):  # the input may make no sense without the help
+                    with suppress(InputError):  # the input may be invalid without the instructor's help
                         self._unaided.apply(act.line)
 
     def _find_instructor_goals(self) -> list[str]:
@@ -156,7 +159,7 @@ class LogReplay:
                 raise InputError("the class clock cannot be set back")
             self._player.apply(act.line)
         except InputError as problem:
-            if act.instruction:  # an inject may be refused; the seat's own run refused it as well
+            if act.instruction:  # the seat has refused this inject as well
                 return
             self._record_divergence(act, f"{get_first_line(act.line)}: {localize(str(problem))}")
         except UnplayableError as problem:
@@ -164,16 +167,17 @@ class LogReplay:
             self._failures += 1
             if self._failures > FAILURES_MAX or self._player.is_spent:
                 raise
-            self._log[-1] = act._replace(line="", digest="")  # the error may have left a partial change
+            # the error may have left a partial change, so replay without this input
+            self._log[-1] = act._replace(line="", digest="")
             self._restore((yield from self._replay(self._log)))
 
     def _rewind(self, tick: int) -> Iterator[None]:
-        """Rewind to *tick*, before its inputs; a divergence stays."""
+        """Rewind to *tick*, before the inputs of that tick. A recorded divergence is kept."""
         self._restore((yield from self._replay([act for act in self._log if act.tick < tick])))
         self._rewind_count += 1
 
     def _replay(self, log: Iterable[LogEntry]) -> Generator[None, None, LogReplay]:
-        """Replay the actions of *log* in a new run, with the remaining budget."""
+        """Replay the entries of *log* in a new run, with the remaining budget."""
         before = LogReplay(
             self.drill.scenario, self.drill.seed, self.drill.mode, self._kind is Drill, self._budget
         )
@@ -194,7 +198,7 @@ class LogReplay:
             self._parted = (act.tick / TICKS_PER_S, reason)
 
     def build_verdict(self) -> LogVerdict:
-        """Return the verdict on the run up to the point where it can be played."""
+        """Return the verdict on the run as far as it could be played."""
         try:
             with convert_errors():
                 return self._build_verdict()
@@ -240,7 +244,7 @@ class LogReplay:
 
 
 def build_failed_verdict(acts: int, t_s: float, reason: str, goals: Iterable[str] = ()) -> LogVerdict:
-    """Return the verdict on a run that cannot be verified after *t_s*: none of *goals* counts as reached."""
+    """Return the verdict on a run that cannot be verified after *t_s*. None of *goals* counts as reached."""
     return LogVerdict(
         acts=acts,
         t_s=t_s,
@@ -263,18 +267,18 @@ def build_failed_verdict(acts: int, t_s: float, reason: str, goals: Iterable[str
 
 
 def is_instructor_input(act: LogEntry) -> bool:
-    """Return True for an input that the instructor made at the seat, except the end of the class."""
+    """Return True for an input that the instructor made at the seat, except the input that ends the run."""
     return bool(act.line) and act.instruction > 0 and not is_rewind(act) and act.line != FINISH
 
 
 def is_fault(line: str) -> bool:
-    """Return True if *line* is part of the exercise, like a fault or a load, and does not help the trainee."""
+    """Return True if *line* belongs to the exercise, like a fault or a load, and does not help the trainee."""
     verb = VERBS.get(line.split(maxsplit=1)[0].lower())
     return verb is not None and verb.group in ("fault", "load", "remark")
 
 
 def get_first_line(text: str) -> str:
-    """Return the first line of a text, shortened."""
+    """Return the first line of a text."""
     return next(iter(text.splitlines()), "")
 
 
@@ -293,7 +297,7 @@ def _compute_progress(drill: Drill) -> float | None:
 def judge_log(
     scenario: Scenario, seed: int, mode: str, acts: Iterable[LogEntry], budget: Budget = OF_SEAT
 ) -> LogVerdict:
-    """Judge the whole log at once."""
+    """Replay a whole log and return the verdict on it."""
     run = LogReplay(scenario, seed, mode, budget=budget)
     run.play(acts)
     return run.build_verdict()

@@ -1,4 +1,4 @@
-"""Processes in which the host replays seats' runs, so that it stays responsive."""
+"""Worker processes in which the host replays the runs of seats, so that the host stays responsive."""
 
 from __future__ import annotations
 
@@ -17,36 +17,39 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-if TYPE_CHECKING:  # a worker imports the simulation only after it has been started
+if TYPE_CHECKING:  # imported later, so that a worker loads the simulation after its start
     from app.classroom.log_entries import LogEntry
     from app.classroom.messages.replies import LogVerdict
     from app.classroom.verdict import LogReplay
 
 NICE: Final = 5
-"""Priority of a worker, which yields to the host: the class dashboard must respond during the judging."""
+"""Nice value of a worker. The host has priority, so that the class dashboard responds during replays."""
 
 STUCK_S: Final = 60.0
-"""Processor time after which a step of a run counts as endless. A step takes some milliseconds. Assumed."""
+"""Processor time after which a single step of a run counts as endless. A step takes some milliseconds. Assumed."""
 LOOK_S: Final = 1.0
-"""Interval at which a worker checks for a stuck run."""
+"""Wall time between two checks of a worker for a stuck run."""
 
 TURN_S: Final = 1.0
-"""Processor time after which a run yields to the other seats of its worker. Assumed."""
+"""Processor time after which a run yields to other seats of its worker. Assumed."""
 EVALUATION_S: Final = 10.0
-"""Processor time after which the evaluation of a run is abandoned: an endless batch has no end to wait for. Assumed."""
+"""Processor time after which the evaluation of a run is abandoned, such as a run with an endless batch.
+
+Assumed.
+"""
 
 _busy = False
-"""In a worker: True while a run is being played."""
+"""True in a worker while it plays a run."""
 _runs: dict[int, QueuedReplay] = {}
-"""In a worker: replays of its seats so far; some 100 kB each."""
+"""Seat -> its replay so far, in a worker. A replay needs about 100 kB."""
 _unevaluable: set[int] = set()
-"""In a worker: seats whose evaluation was abandoned."""
+"""Seats whose evaluation was abandoned, in a worker."""
 _unplayed: LogReplay | None = None
-"""In a worker: replay at the start of a run. Other replays are forks of it."""
+"""Replay at the start of the run, in a worker. All other replays are forked from it."""
 
 
 class QueuedReplay:
-    """Replay of one seat in a worker, with the entries that it received and has not played."""
+    """Replay of one seat in a worker, with the received entries that are not played yet."""
 
     def __init__(self, replay: LogReplay) -> None:
         self.replay = replay
@@ -63,7 +66,7 @@ class QueuedReplay:
         self._entries.extend(entries)
 
     def play_turn(self) -> bool:
-        """Play for at most one turn; return True if all entries are played."""
+        """Play for at most one turn. Return True if all entries are played."""
         end_s = time.thread_time() + TURN_S
         return all(time.thread_time() <= end_s for _ in self._slices)
 
@@ -74,16 +77,16 @@ class QueuedReplay:
 
 def _initialize_worker(text: str, name: str, seed: int, mode: str) -> None:
     global _unplayed
-    for ignored in ("SIGINT", "SIGTERM"):  # the host ends its workers
+    for ignored in ("SIGINT", "SIGTERM"):  # ignored, because the host stops its workers itself
         signal.signal(getattr(signal, ignored), signal.SIG_IGN)
-    with open(os.devnull, "w") as nowhere:  # keep the pipe of the host's output from staying open in a worker
+    with open(os.devnull, "w") as nowhere:  # a worker must not keep the pipe of the host's output open
         os.dup2(nowhere.fileno(), 1)
     parent = multiprocessing.parent_process()
     assert parent is not None
 
     def watch_host() -> None:
         parent.join()
-        os._exit(0)  # end the worker when its host was killed
+        os._exit(0)  # the host has ended or was killed
 
     threading.Thread(target=watch_host, daemon=True).start()
     threading.Thread(target=_end_if_stuck, daemon=True).start()
@@ -98,7 +101,10 @@ def _initialize_worker(text: str, name: str, seed: int, mode: str) -> None:
 def _replay_seats(
     logs: Mapping[int, Sequence[LogEntry]], unfinished: Collection[int]
 ) -> dict[int, LogVerdict | None]:
-    """Replay new actions and *unfinished* seats for a turn each, in a worker; return the verdicts."""
+    """Replay new entries of *logs* and of *unfinished* seats, for one turn each. Return the verdicts by seat.
+
+    Runs in a worker. The verdict is None if the run needs another turn.
+    """
     global _busy
     _show_progress()
     _busy = True
@@ -112,7 +118,7 @@ def _replay_seats(
 
 
 def _receive_entries(seat: int, entries: Sequence[LogEntry]) -> None:
-    """Give a seat's run its new entries. Forget the run if earlier entries are missing."""
+    """Queue new entries for the replay of a seat. Discard the replay if entries are missing before them."""
     assert _unplayed is not None, "a worker begins with it"
     if not entries or entries[0].number == 1:
         _runs[seat] = QueuedReplay(_unplayed.fork())
@@ -127,7 +133,10 @@ def _receive_entries(seat: int, entries: Sequence[LogEntry]) -> None:
 
 
 def _compute_reachable_points(seat: int) -> tuple[float, float] | None:
-    """Return a seat's position in seconds and its reachable points, computed in a worker; None if unknown."""
+    """Return the position of a seat's run in seconds and the points that are reachable there, or None if unknown.
+
+    Runs in a worker.
+    """
     from app.files import certificates
     from engine.drill.par.regret import search_value
     from engine.drill.par.search_drill import SearchDrill
@@ -137,7 +146,7 @@ def _compute_reachable_points(seat: int) -> tuple[float, float] | None:
     drill = run.replay.drill if run else None
     if not isinstance(drill, SearchDrill) or not drill.scenario.scored or seat in _unevaluable:
         return None
-    plans = certificates.load_plans(drill)[:1]  # a class has many runs to judge, so one plan must do
+    plans = certificates.load_plans(drill)[:1]  # only one plan, because a class has many runs to evaluate
     _show_progress()
     _busy = True
     begun_s = time.thread_time()
@@ -149,7 +158,7 @@ def _compute_reachable_points(seat: int) -> tuple[float, float] | None:
         return None
     except StopIteration as end:
         return drill.world.t_s, end.value
-    except Exception:  # an error in one seat: the class dashboard shows nothing for it
+    except Exception:  # after an error, the class dashboard shows no value for this seat
         logging.getLogger(__name__).exception("seat %d cannot be weighed", seat)
         return None
     finally:
@@ -163,7 +172,7 @@ def _show_progress() -> None:
 
 
 def _end_if_stuck() -> None:
-    """End a worker that is stuck in one step of a run, so that the host notices."""
+    """End this worker process if one step of a run takes too long, so that the host notices."""
     from app.files.guarded_player import progress
 
     while True:
@@ -173,7 +182,7 @@ def _end_if_stuck() -> None:
 
 
 class Workers:
-    """Worker processes; each one always has the same seats and continues their runs."""
+    """Worker processes. Each seat always belongs to the same worker, which continues its run."""
 
     def __init__(self, text: str, name: str, seed: int, mode: str) -> None:
         self.count = max(1, (os.cpu_count() or 2) - 1)
@@ -181,16 +190,17 @@ class Workers:
         self._pools: dict[int, ProcessPoolExecutor] = {}
 
     def get_worker(self, seat: int) -> int:
-        """Return the number of the worker that has the *seat*."""
+        """Return the index of the worker to which *seat* belongs."""
         return seat % self.count
 
     async def replay(
         self, worker: int, logs: Mapping[int, Sequence[LogEntry]], unfinished: Collection[int] = ()
     ) -> dict[int, LogVerdict | None] | None:
-        """Replay further entries of a worker's seats for a turn each and return the verdicts.
+        """Replay new entries of a worker's seats, for one turn each. Return the verdicts by seat.
 
-        A seat whose run needs another turn has no verdict; pass it in *unfinished* of the next call. Seats for
-        which the worker needs the complete log are missing. Return None if the worker has ended.
+        A verdict is None if the run needs another turn. Pass that seat in *unfinished* of the next call. A
+        seat is missing if the worker needs its complete log. The result is None if the worker process has
+        ended.
         """
         pool = self._pools.get(worker)
         if pool is None:
@@ -206,9 +216,10 @@ class Workers:
     async def compute_reachable_points(
         self, worker: int, seat: int
     ) -> tuple[tuple[float, float] | None, bool]:
-        """Return the position of a seat's run in its worker, and whether the worker has ended.
+        """Return the value of a seat's run, and whether the worker process has ended.
 
-        The position is in seconds, with the points that are still reachable; it is None if that is unknown.
+        The value is the position of the run in seconds and the points that are reachable there, or None if
+        unknown.
         """
         pool = self._pools.get(worker)
         if pool is None:
@@ -217,14 +228,14 @@ class Workers:
             return await asyncio.get_running_loop().run_in_executor(
                 pool, _compute_reachable_points, seat
             ), False
-        except BrokenProcessPool:  # noticed again with the next actions
+        except BrokenProcessPool:  # the next call of `replay` replaces the worker
             return None, True
 
     def close(self) -> None:
-        """Stop the workers at once.
+        """Kill the worker processes immediately.
 
-        Nothing is lost, because the record contains the data of the workers. Without this call the
-        interpreter would wait for their current work at its end. Python 3.14 has `kill_workers` for this.
+        No data is lost, because the record contains all entries. Without this call, the interpreter would
+        wait at its exit for their current work. Python 3.14 has `kill_workers` for this purpose.
         """
         for pool in self._pools.values():
             workers = list((pool._processes or {}).values())

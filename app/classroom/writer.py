@@ -1,4 +1,4 @@
-"""The record of a class from the host's event loop: a thread that writes, and reads that wait until it can be read."""
+"""Access to the record of a class from the host's event loop: a writer thread, and reads that retry until success."""
 
 import asyncio
 import logging
@@ -19,21 +19,21 @@ from app.words.language import tr
 Kept = TypeVar("Kept")
 What = ParamSpec("What")
 Waiting = tuple[int, Sequence[LogEntry], asyncio.Future[None]]
-"""A seat, its new actions, and the future that reports that they are on disk."""
+"""Seat, its new entries, and the future that completes when they are on disk."""
 Joining = tuple[Seat, asyncio.Future[None]]
 logger = logging.getLogger(__name__)
 
 RECORD_S: Final = 1.0
-"""Wall time between two tries to read a record that cannot be read."""
+"""Wall time between two attempts to read an unreadable record."""
 
 
 class RecordWriter:
-    """Writer thread that stores all waiting seats and actions in one transaction."""
+    """Writer that stores all waiting seats and entries in one transaction, in its own thread."""
 
     def __init__(
         self, record: ClassRecord, written: Callable[[Sequence[Seat], Mapping[int, Sequence[LogEntry]]], None]
     ) -> None:
-        """Create a writer; *written* is called with seats and actions, by seat, that are on disk."""
+        """Create a writer. *written* is called with the seats, and the entries by seat, that were written to disk."""
         self._record, self._on_written = record, written
         self._thread = ThreadPoolExecutor(1, "class record")
         self._waiting: list[Waiting] = []
@@ -42,11 +42,11 @@ class RecordWriter:
         self._to_do = asyncio.Event()
 
     def close(self) -> None:
-        """Write all that waits, then stop."""
+        """Finish the current writes, then stop the thread."""
         self._thread.shutdown()
 
     async def write(self, write: Callable[What, Kept], *what: What.args, **named: What.kwargs) -> Kept:
-        """Write to the record, one writer at a time. Raises RequestRefusedError on failure."""
+        """Call *write* in the writer thread, one call at a time. Raises RequestRefusedError on failure."""
         try:
             return await asyncio.get_running_loop().run_in_executor(
                 self._thread, partial(write, *what, **named)
@@ -58,7 +58,7 @@ class RecordWriter:
             ) from problem
 
     async def read(self, read: Callable[What, Kept], *what: What.args, **named: What.kwargs) -> Kept:
-        """Read from the record; while it is unreadable, all callers wait."""
+        """Call *read* in another thread. Retry while the record is unreadable."""
         while True:
             try:
                 return await asyncio.to_thread(read, *what, **named)
@@ -67,7 +67,9 @@ class RecordWriter:
                 await asyncio.sleep(RECORD_S)
 
     async def write_seat(self, new_seat: Seat) -> Seat:
-        """Store *new_seat* and return it with its number, or return the existing seat with its token.
+        """Store *new_seat* and return it with its number.
+
+        If a seat with the same token is being stored, return that seat.
 
         Raises RequestRefusedError.
         """
@@ -79,23 +81,23 @@ class RecordWriter:
         return seat
 
     async def write_entries(self, number: int, entries: Sequence[LogEntry]) -> None:
-        """Store actions of a seat and wait until they are on disk. Raises RequestRefusedError."""
+        """Store entries of a seat, and return when they are on disk. Raises RequestRefusedError."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((number, entries, future))
         self._to_do.set()
         await future
 
     async def write_periodically(self) -> None:
-        """Write all waiting data in one transaction, repeatedly."""
+        """Write all waiting seats and entries in one transaction, forever."""
         while True:
             await self._to_do.wait()
             self._to_do.clear()
             waiting, self._waiting = self._waiting, []
-            # keep them in the list while they are written: one token must never get two seats
+            # The seats stay in the dictionary until they are written, so that one token never gets two seats.
             joining = dict(self._joining)
             problem = await self._write_transaction(list(joining.values()), waiting)
             if problem is not None and isinstance(problem.__cause__, IntegrityError):
-                # Another host has written the same seat; the other seats must still be written.
+                # Another host has written one of the seats. Write the others in separate transactions.
                 for joining_seat in joining.values():
                     _complete_future(joining_seat[1], await self._write_transaction([joining_seat], []))
                 for acts in waiting:
@@ -110,7 +112,7 @@ class RecordWriter:
     async def _write_transaction(
         self, joining: Sequence[Joining], waiting: Sequence[Waiting]
     ) -> RequestRefusedError | None:
-        """Write everything in one transaction; return the reason if nothing could be written."""
+        """Write everything in one transaction. Return the error if the transaction failed, otherwise None."""
         seats, logs = [seat for seat, _ in joining], {number: new for number, new, _ in waiting}
         try:
             await self.write(self._record.store, seats, logs)

@@ -1,7 +1,7 @@
-"""Results of a class for a learning record store: xAPI 1.0.3 statements, one for each seat, and a package for cmi5.
+"""Results of a class for a learning record store (LRS): one xAPI 1.0.3 statement per seat, and a cmi5 package.
 
-Names are left out unless they are requested: an account is the number of a seat of this class. The record stores
-no wall time, so a statement has no timestamp of its own; the store adds the time of storage.
+Names are omitted unless they are requested. An account is then the number of a seat of this class. The record
+contains no wall time, so a statement has no timestamp. The LRS adds the time of storage.
 """
 
 import io
@@ -15,12 +15,12 @@ from uuid import NAMESPACE_URL, uuid5
 from app.classroom.debrief import ClassReview, SeatReview
 
 HOME: Final = "https://mirrordrill.invalid"
-"""Identifier in a reserved domain [RFC 2606]. No program ever contacts this address."""
+"""Identifier of the accounts, in a reserved domain [RFC 2606]. No program ever contacts this address."""
 VERBS: Final = {
     True: ("http://adlnet.gov/expapi/verbs/completed", "completed"),
     False: ("http://adlnet.gov/expapi/verbs/attempted", "attempted"),
 }
-"""xAPI verb of a run that was over (True) or not (False)."""
+"""xAPI verb of a run: key True if the run is over, False if it is not."""
 SIMULATION: Final = "http://adlnet.gov/expapi/activities/simulation"
 COURSE: Final = "https://w3id.org/xapi/profiles/cmi5/v1/CourseStructure.xsd"
 
@@ -28,7 +28,7 @@ COURSE: Final = "https://w3id.org/xapi/profiles/cmi5/v1/CourseStructure.xsd"
 def build_statements(review: ClassReview, key: str, names: bool) -> list[dict[str, object]]:
     """Return one xAPI statement per seat.
 
-    *key* identifies the class; the same class gives the same statements.
+    *key* identifies the class. The same class always results in the same statements.
     """
     return [_build_statement(review, seat, key, names) for seat in review.seats]
 
@@ -72,9 +72,9 @@ def build_activity_page(review: ClassReview) -> str:
 
 
 def build_cmi5_package(review: ClassReview, page: str) -> bytes:
-    """Build a course with one unit, the class debrief, for a learning management system.
+    """Build a cmi5 course for a learning management system (LMS). Its only unit is the class debrief.
 
-    The unit reports that it was read. The system adds its address, a token and the learner to the unit's URL
+    The unit reports that it was read. The LMS adds its address, a token and the learner to the unit's URL
     [cmi5, Quartz 1st edition, 8.1].
     """
     structure = (

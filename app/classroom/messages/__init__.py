@@ -1,5 +1,6 @@
-"""Messages of a class and of a team: one JSON object each, whose `kind` names its class.
+"""Messages of a class and of a team. Each is a JSON object whose `kind` is the name of its class.
 
-codec.py reads and writes them. requests.py has the messages to a host, replies.py those from a host, team.py both
-directions for a team. A host refuses unknown fields and kinds. A seat ignores them, because its host may be newer.
+codec.py encodes and decodes them. requests.py contains the messages to a host, replies.py the messages from a
+host, and team.py the messages of a team in both directions. A host refuses unknown fields and kinds. A seat
+ignores them, because its host may be newer.
 """

@@ -1,4 +1,4 @@
-"""JSON form of the messages, their checks on receipt, and the limits that both ends know."""
+"""Conversion of messages to and from JSON, with the checks on receipt and the limits that both ends share."""
 
 from types import UnionType
 from typing import Annotated, Final, Generic, TypeVar, get_args
@@ -8,35 +8,39 @@ from msgspec import Meta, Struct, json
 from app.classroom.log_entries import TICK_MAX
 
 BYTES_MAX: Final = 400_000
-"""Maximum bytes of a message to the host: the longest action with every character escaped.
+"""Maximum size of a message to the host in bytes: the longest action with every character escaped.
 
-A longer message ends the connection.
+A longer message closes the connection.
 """
 WELCOME_BYTES_MAX: Final = 8_000_000
-"""Maximum bytes of a message to a seat or console, which can contain a scenario or a board."""
+"""Maximum size of a message to a seat or console in bytes. It can contain a scenario or a dashboard."""
 NAME_MAX: Final = 60
-"""Characters of a person's name."""
+"""Maximum number of characters of a person's name."""
 HAND_MAX: Final = 200
-"""Maximum characters of the question of a raised hand."""
+"""Maximum number of characters of a question to the instructor."""
 REFLECTION_MAX: Final = 4_000
-"""Characters of each answer of a self-debrief."""
+"""Maximum number of characters of each answer of a reflection."""
 SIGNAL_S: Final = 3.0
-"""Interval of the pings of a host. A silent cable is noticed after twice this time."""
+"""Interval of the pings of a host. A silent connection is detected after twice this time."""
 PINGS_S: Final = 10.0
-"""Interval of the pings of a seat, and the time limit for every answer to a ping.
+"""Interval of the pings of a seat, and the time limit for each answer.
 
-A seat that is silent for twice this time counts as lost, such as a sleeping laptop."""
+A seat that is silent for twice this time, such as a sleeping laptop, counts as lost.
+"""
 REFUSED: Final = 4000
-"""WebSocket close code of a seat that was refused for good; the reason is a sentence. 4000 and on are private use."""
+"""WebSocket close code for a seat that is refused permanently. The reason is a sentence.
+
+Codes from 4000 are for private use.
+"""
 RETRY_LATER: Final = 4001
-"""Close code for a seat that may try again."""
+"""WebSocket close code for a seat that may try again."""
 
 Tick = Annotated[int, Meta(ge=0, le=TICK_MAX)]
 GROUP_PATTERN: Final = r"^[^\s@]{1,30}$"
-"""Name of a group, also in plans."""
+"""Regular expression for the name of a group, also in lesson plans."""
 Group = Annotated[str, Meta(pattern=GROUP_PATTERN)]
 SeatNumber = Annotated[int, Meta(ge=-(2**62), lt=2**62)]
-"""Number of a seat; negative if no host assigned it. A database holds 64 bits."""
+"""Number of a seat; negative if no host assigned it. It must fit into the 64 bits of a database column."""
 Key = Annotated[str, Meta(min_length=16, max_length=100)]
 Name = Annotated[str, Meta(min_length=1, max_length=NAME_MAX)]
 
@@ -46,19 +50,19 @@ class WireMessage(Struct, frozen=True, tag_field="kind"):
 
     @property
     def kind(self) -> str:
-        """Return the kind of the message."""
+        """Name of the message class, which identifies the message in JSON."""
         return str(self.__struct_config__.tag)
 
 
 class ProtocolError(Exception):
-    """Invalid message; the text gives the reason."""
+    """Error for an invalid message. The text gives the reason."""
 
 
 M = TypeVar("M", bound=WireMessage)
 
 
 class MessageReader(Generic[M]):
-    """Reader of the messages of a union."""
+    """Parser for the messages of a union."""
 
     def __init__(self, union: UnionType) -> None:
         self._decoder: json.Decoder[M] = json.Decoder(union)
@@ -72,7 +76,7 @@ class MessageReader(Generic[M]):
             raise ProtocolError(str(problem)) from None
 
     def read_known(self, raw: str | bytes) -> M | None:
-        """Parse a message; return None for a kind that only newer programs know. Raises ProtocolError."""
+        """Parse a message. Return None for an unknown kind, which newer programs may send. Raises ProtocolError."""
         try:
             return self.read(raw)
         except ProtocolError:
@@ -90,12 +94,12 @@ class _AnyKind(Struct):
 
 
 def encode(message: WireMessage) -> str:
-    """Return the JSON of a message."""
+    """Encode a message as JSON."""
     return json.encode(message, enc_hook=_reduce_text).decode()
 
 
 def _reduce_text(value: object) -> str:
-    """Return a localizable text as a plain English string. Raises TypeError for other values."""
+    """Convert a localizable text to a plain English string. Raises TypeError for other values."""
     if isinstance(value, str):
         return str.__str__(value)
     raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -1,4 +1,4 @@
-"""Messages of the host of a class to a seat, and to the instructor's dashboard."""
+"""Messages of a class host to a seat and to the instructor's console."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ from engine.drill.judging.shapes import Report
 
 
 class LogVerdict(TypedDict):
-    """Result of a seat's run up to the end of its log."""
+    """Result of a seat's run up to the last entry of its log."""
 
     acts: int
     """Number of entries in the log."""
     t_s: float
-    """Position of the run."""
+    """Simulated time that the run has reached."""
     done: int
-    """Number of the seat's own actions among them."""
+    """Number of the entries that are the seat's own inputs."""
     sent_back: int
-    """Number of times that the instructor has sent the seat back."""
+    """Number of times that the instructor has rewound the seat."""
     last_act_t_s: float | None
     last_act: str
     instructor_act_t_s: NotRequired[float | None]
     instructor_act: NotRequired[str]
-    """Last input of the instructor; absent from hosts before 1.1."""
+    """Last input of the instructor in this run. Hosts before 1.1 do not send it."""
     stuck_since_s: float | None
-    """Time of the last action or reached goal, if it is longer ago than STUCK_S; None otherwise."""
+    """Time of the last action or reached goal if it is more than STUCK_S ago; otherwise None."""
     goals: dict[str, float | None]
-    """Name of each goal -> seconds until it was reached; None if it was not."""
+    """Name of each goal -> time at which the goal was reached; None if it was not reached."""
     instructor_inputs: NotRequired[int]
-    """Inputs of the instructor in this run, without those that end it."""
+    """Number of the instructor's inputs in this run, except inputs that end the run."""
     instructor_goals: NotRequired[list[str]]
-    """Goals that the run reached by inputs of the instructor. In an exam they do not count."""
+    """Goals that the run reached only with inputs of the instructor. In an exam they do not count."""
     progress: float | None
-    """Sum of the weights of the reached goals, in percent of all weights."""
+    """Weight of the reached goals as a percentage of the weight of all goals. None if there are no goals."""
     score: float | None
-    """Score so far, final when the run is over; None if nothing is scored."""
+    """Score so far, which is final after the end of the run. None if the run is not scored."""
     downtime_s: float
     ended_by: str | None
-    """Author or reason of the end; None if the run has not ended."""
+    """Cause of the end of the run. None if the run has not ended."""
     state_hash: str
     parted_t_s: float | None
-    """First moment at which the seat's run differs from its log."""
+    """First time at which the replay differs from the log. None if it does not differ."""
     parted: str
-    """Difference at that time."""
+    """Description of the difference at *parted_t_s*; empty if there is none."""
 
 
 class SeatReportSection(TypedDict):
@@ -62,14 +62,14 @@ _Of = TypedDict("_Of", {"class": SeatReportSection})
 
 
 class SeatReport(Report, _Of):
-    """Report of a run as `run --json` prints it, with the score that the host has computed."""
+    """Report of a run as `run --json` prints it, with the verdict of the host."""
 
 
 # --- messages to a seat -------------------------------------------------------------------------------------
 
 
 class SeatWelcome(WireMessage, frozen=True, tag="welcome"):
-    """Assignment of the seat, and the positions of its log and its run."""
+    """Assignment of the seat, with the known position of its log and its run."""
 
     seat: int
     acknowledged: int
@@ -82,61 +82,67 @@ class SeatWelcome(WireMessage, frozen=True, tag="welcome"):
     part: int
     """Number of the part of the class, from 1."""
     reflect: bool
-    """The person is asked for a self-assessment before the points are shown."""
+    """True if the person is asked for a reflection before the points are shown."""
     name: str = ""
-    """Name of the seat; different from the entered one if that was in use. Absent from hosts before 1.1."""
+    """Name of the seat. It differs from the entered name if that name was in use.
+
+    Hosts before 1.1 do not send it.
+    """
     version: str = ""
-    """Version of the host."""
+    """Program version of the host."""
     hand: str | None = None
-    """Question of the seat's raised hand. A restarted seat receives its own question by it."""
+    """Question of the seat, so that a restarted seat knows it; None if its hand is not raised."""
     events: Sequence[InstructionMessage] = ()
-    """Unanswered instructions with a time up to *tick*. A seat that begins at *tick* applies each at its own time."""
+    """Unanswered instructions with a time up to *tick*.
+
+    A seat that starts at *tick* applies each at its own time.
+    """
 
 
 class AcknowledgedActions(WireMessage, frozen=True, tag="acknowledged"):
-    """Number of the seat's actions that are on disk."""
+    """Acknowledgment of all entries up to *number*, which are on the disk of the host."""
 
     number: int
 
 
 class ClassClock(Struct, frozen=True):
-    """Class clock, which no seat may pass."""
+    """Class clock. No seat may pass its time."""
 
     tick: int
-    """Tick of the class clock when the message is sent."""
+    """Tick of the class clock at the time at which the message is sent."""
     speed: float
-    """Simulated seconds per second; 0 means the clock is stopped."""
+    """Simulated seconds per second; 0 if the clock is stopped."""
 
 
 class PaceState(WireMessage, frozen=True, tag="state"):
-    """Current permission of the seat: continue, wait, or end."""
+    """State of the class for a seat (running, frozen or over), with the limits of the seat."""
 
     state: str
     until: int | None
-    """Tick at which the seat stops until the instructor releases it."""
+    """Tick at which the seat stops until the instructor releases it; None if there is no such limit."""
     clock: ClassClock | None
     """Class clock; None means each seat has its own pace."""
     break_s: float | None
-    """Remaining seconds of a break of the whole class; None means no break."""
+    """Remaining seconds of a break of the whole class; None if there is no break."""
     hosts: list[str]
-    """HOST:PORT of each host if the class has several; a seat may connect to any."""
+    """HOST:PORT of each host if the class has several hosts. A seat may connect to any of them."""
 
 
 class InstructionMessage(WireMessage, frozen=True, tag="instruction"):
-    """A text to read, or an input line that happens at the seat."""
+    """Instruction to the seat: a text to read, an input line that the seat applies, or a rewind."""
 
     number: int
     what: str
     """Kind of instruction."""
     tick: int | None
-    """Tick of the instruction; None means on arrival."""
+    """Tick of the instruction, or target of a rewind; None for an instruction that applies on arrival."""
     text: str
 
 
 class InstructorPresence(WireMessage, frozen=True, tag="attention"):
-    """Current attention of the instructor to this seat.
+    """Message whether the instructor observes or controls this seat.
 
-    It is sent again after every interruption of the connection.
+    It is sent again after each reconnection.
     """
 
     looked_at: bool
@@ -145,11 +151,11 @@ class InstructorPresence(WireMessage, frozen=True, tag="attention"):
 
 
 class HandLowered(WireMessage, frozen=True, tag="lowered"):
-    """The question is answered; the seat lowers its hand."""
+    """Message that the instructor has answered the question. The seat lowers its hand."""
 
 
 class ShownRun(Struct, frozen=True):
-    """Run of a seat that all seats see."""
+    """Run of a seat that is shown to all seats."""
 
     seat: int
     name: str
@@ -157,25 +163,25 @@ class ShownRun(Struct, frozen=True):
 
 
 class RunShown(WireMessage, frozen=True, tag="shown"):
-    """Runs of one or two seats at a shared time; without seats each seat shows its own run again."""
+    """Runs of one or two seats, shown to all seats at a shared time. Without a run, the replay ends."""
 
     name: str | None
     acts: Sequence[LogEntry]
     seat: int = 0
     other: ShownRun | None = None
-    """Second run, shown next to the first one."""
+    """Second run, shown next to the first run."""
     tick: int | None = None
-    """Shared time; None means the end of each run."""
+    """Shared time; None for the end of each run."""
 
 
 class ShownPosition(WireMessage, frozen=True, tag="shown_at"):
-    """Another time of the runs that are shown."""
+    """New shared time of the runs that are shown."""
 
     tick: int
 
 
 class VerdictMessage(WireMessage, frozen=True, tag="result"):
-    """Verdict on the whole log."""
+    """Verdict of the host on the whole log of the seat."""
 
     verdict: LogVerdict
 
@@ -205,82 +211,85 @@ TO_SEAT: Final[MessageReader[ToSeat]] = MessageReader(ToSeat)
 
 
 class SeatTile(Struct, frozen=True):
-    """A seat as the instructor sees it."""
+    """State of a seat on the class dashboard."""
 
     seat: int
     name: str
     connected: bool
     group: str
-    """Group of the seat; empty means none."""
+    """Group of the seat; empty if it has no group."""
     frozen: bool
     stopped: bool
-    """True if the seat should be frozen: alone, with the class, or at its limit."""
+    """True if the seat should be frozen: individually, with the whole class, or at its limit."""
     over: bool
     """True if the seat's run has ended."""
     until_s: float | None
-    """Time at which the seat stops; None means no limit."""
+    """Time at which the seat stops; None if it has no limit."""
     ends_in_s: float | None
-    """Wall time until the seat's drill ends at the current pace; None means unknown, or the drill is over."""
+    """Wall time until the seat's drill ends at the current pace. None if it is unknown or the drill is over."""
     at_s: float
     acknowledged: int
     unanswered: list[int]
-    """Instructions that are due and not answered."""
+    """Numbers of the instructions that are due and not answered."""
     hand: str | None
-    """Question of the seat; None means the hand is not raised."""
+    """Question of the seat; None if the hand is not raised."""
     hand_place: int | None
     """Position in the queue of raised hands, from 1."""
     consent: bool
     """True if the instructor may observe the seat."""
     held: bool
-    """True if the instructor controls the seat and the seat has acknowledged this."""
+    """True if the instructor controls the seat and the seat has confirmed this."""
     verdict: LogVerdict | None
     reachable: float | None
-    """Points that the seat could still reach, as last computed; None means not computed yet, or nothing is scored."""
-    worth: Sequence[tuple[float, float]]
-    """Points of a curve: seconds of the run, and the score that was still reachable then.
+    """Last computed value of the run: points that the seat can still reach.
 
-    The values never rise.
+    None if it is not computed or not scored.
+    """
+    worth: Sequence[tuple[float, float]]
+    """Value curve: times of the run in seconds with the score that was still reachable then.
+
+    The scores never rise.
     """
     version: str = ""
-    """Version of the seat; empty means an older seat that does not send it."""
+    """Program version of the seat; empty for an older seat that does not send it."""
     recording: bool = False
-    """The seat has reported that its log is written."""
+    """True if the seat has reported that its log is written."""
     paused: bool = False
-    """The run does not advance although nobody holds it back; absent from hosts before 1.1."""
+    """True if the run does not advance although it may run. Hosts before 1.1 do not send it."""
 
 
 class ClassMark(Struct, frozen=True):
     """Time that the instructor has marked."""
 
     seat: int | None
-    """Number of the seat to which the mark belongs; None if it belongs to the whole class."""
+    """Number of the seat to which the mark belongs; None for a mark of the whole class."""
     t_s: float
     text: str
 
 
 class DashboardUpdate(WireMessage, frozen=True, tag="board"):
-    """State of the class, and the tiles of some or all of its seats."""
+    """State of the class, with the tiles of some or all seats."""
 
     state: str
     part: str
-    """Kind of the current part (app/classroom/plan.py); empty means the class has only one part."""
+    """Kind of the current part (app/classroom/plan.py); empty if the class has only one part."""
     part_number: int
     parts: int
     not_frozen: list[str]
     """Names of seats that still run although they should be frozen."""
     ends_in_s: float | None
-    """Wall time until the last connected seat ends, including breaks."""
+    """Wall time until the last connected seat ends, including the current break; None if unknown."""
     break_s: float | None
-    """Remaining time of the break."""
+    """Remaining seconds of the break; None if there is no break."""
     clock_s: float | None
-    """The class clock; None means each seat has its own pace."""
+    """Time of the class clock; None if each seat has its own pace."""
     tiles: list[SeatTile]
     marks: Sequence[ClassMark] = ()
-    """Marks in their order; absent from hosts before 1.1."""
+    """Marks in the order in which they were set. Hosts before 1.1 do not send them."""
 
 
 class ObservedRun(WireMessage, frozen=True, tag="seen"):
-    """An observed seat: its scenario and its actions so far."""
+    """Scenario of an observed seat, and its actions so far."""
 
     seat: int
     name: str
@@ -293,7 +302,7 @@ class ObservedRun(WireMessage, frozen=True, tag="seen"):
 
 
 class ObservedRunUpdate(WireMessage, frozen=True, tag="seen_more"):
-    """New entries of the observed seat, and its position."""
+    """New entries and position of the observed seat."""
 
     seat: int
     tick: int
@@ -301,46 +310,46 @@ class ObservedRunUpdate(WireMessage, frozen=True, tag="seen_more"):
 
 
 class ObservationEnded(WireMessage, frozen=True, tag="unseen"):
-    """The seat no longer allows observation."""
+    """Message that the seat no longer permits observation."""
 
     seat: int
     text: str
 
 
 class ReplayMoments(WireMessage, frozen=True, tag="partings"):
-    """Moments at which seats made different choices, most costly first, from the console's own replay."""
+    """Times at which seats made different choices, most costly first. The console computes them from the record."""
 
     moments: list[ReplayMoment]
 
 
 class ReplayMoment(Struct, frozen=True):
-    """Moment at which seats made different choices."""
+    """Time at which seats made different choices."""
 
     t_s: float
     cost: float
-    """Points by which all other choices together scored below the best one."""
+    """Points that all seats with another choice lost in total, compared with the mean of the best choice."""
     choices: list[ReplayChoice]
     """Choices, best first."""
 
 
 class ReplayChoice(Struct, frozen=True):
-    """Next action of some seats."""
+    """Next action that some seats chose."""
 
     words: str | dict[str, object]
-    """Description as `engine.localization.as_json` has it; empty means they waited."""
+    """Description in the form of `engine.localization.as_json`; empty if the seats waited."""
     seats: list[int]
     mean: float
 
 
 class RequestDone(WireMessage, frozen=True, tag="done"):
-    """Success of an instructor's request."""
+    """Message that a request of the instructor has succeeded."""
 
     of: str
     """Name of the request."""
 
 
 class RequestFailed(WireMessage, frozen=True, tag="refused"):
-    """Failure of an instructor's request, with the reason."""
+    """Message that a request of the instructor has failed, with the reason."""
 
     of: str
     """Name of the request."""

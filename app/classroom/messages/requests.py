@@ -1,4 +1,4 @@
-"""Requests of seats and of the instructor to the host of a class."""
+"""Requests of seats and of the instructor to a class host."""
 
 from typing import Annotated, Final, Literal
 
@@ -19,16 +19,16 @@ from app.classroom.messages.codec import (
 
 
 class HostRequest(WireMessage, frozen=True, forbid_unknown_fields=True):
-    """Base of all requests to a host; unknown fields are refused."""
+    """Base of all requests to a host. Unknown fields are refused."""
 
 
 class Join(HostRequest, frozen=True, tag="join"):
-    """First message of a seat, repeated until it knows its number: an equal token means the same seat."""
+    """First message of a seat that has no number yet. A repeated message with the same token means the same seat."""
 
     secret: Annotated[str, Meta(max_length=20)]
     name: Name
     token: Key
-    """Random token of the seat; the host stores only its SHA-256."""
+    """Random token of the seat. The host stores only its SHA-256 hash."""
     consent: bool = False
 
 
@@ -40,117 +40,118 @@ class Resume(HostRequest, frozen=True, tag="resume"):
 
 
 class AppendEntries(HostRequest, frozen=True, tag="acts"):
-    """Add entries to the seat's log."""
+    """Request to append entries to the seat's log."""
 
     acts: Annotated[list[object], Meta(max_length=500)]
     """Entries in the form of app/classroom/log_entries.py."""
 
 
 class SeatStatus(HostRequest, frozen=True, tag="at"):
-    """Status of a seat; sent at least every few seconds."""
+    """Status of a seat, sent at every change and at intervals."""
 
     tick: Tick
     frozen: bool
     over: bool = False
-    """The run is over, and the seat waits for its result."""
+    """True if the run is over and the seat waits for its verdict."""
     hand: Annotated[str, Meta(max_length=HAND_MAX)] | None = None
-    """Question of the seat whose hand is raised, possibly empty; None means the hand is not raised."""
+    """Question of the seat, possibly empty; None if the hand is not raised."""
     consent: bool = False
-    """The instructor may observe the seat."""
+    """True if the instructor may observe the seat."""
     held: bool = False
-    """True if the instructor has taken over the seat, so it accepts no own inputs."""
+    """True if the instructor has taken over the seat. The seat then accepts no inputs of its person."""
 
 
 class SubmitReflection(HostRequest, frozen=True, tag="reflect"):
-    """Person's reflection on the run before its points are shown. The last message counts."""
+    """Reflection of the person before the points are shown. The last message counts."""
 
     happened: Annotated[str, Meta(max_length=REFLECTION_MAX)]
     otherwise: Annotated[str, Meta(max_length=REFLECTION_MAX)]
-    """Answer to the question what the person would do otherwise."""
+    """Answer to the question of what the person would do differently."""
     expected_score: Annotated[float, Meta(ge=0, le=100)] | None
 
 
 class Ready(HostRequest, frozen=True, tag="ready"):
-    """Readiness of a seat, sent only to a host whose welcome has a version: older hosts refuse it."""
+    """Report of a seat that it is ready. Only hosts whose welcome has a version accept it."""
 
     version: Annotated[str, Meta(pattern=r"^[ -~]{0,40}$")]
     recording: bool
-    """The log of the seat is written."""
+    """True if the log of the seat is written."""
 
 
 class JoinProbe(HostRequest, frozen=True, tag="probe"):
-    """First message of a test seat: it receives a welcome, and the record does not change."""
+    """First message of a test seat. The seat receives a welcome, but is not recorded."""
 
     secret: Annotated[str, Meta(min_length=1, max_length=40)]
 
 
 class OpenConsole(HostRequest, frozen=True, tag="steer"):
-    """A console's first message."""
+    """First message of a console."""
 
     key: Key
 
 
 class SeatTarget(HostRequest, frozen=True, kw_only=True):
-    """Target of a message: a seat, a group, or all seats if neither is given."""
+    """Recipients of a message: a seat, a group, or all seats if neither is given."""
 
     seat: SeatNumber | None = None
     group: Group | None = None
 
 
 class FreezeSeats(SeatTarget, frozen=True, kw_only=True, tag="freeze"):
-    """Freeze or release seats."""
+    """Request to freeze seats, now or at a time."""
 
     tick: Tick | None = None
-    """Tick at which each seat stops; None means at once."""
+    """Tick at which each seat stops; None to freeze immediately."""
 
 
 class ContinueClass(SeatTarget, frozen=True, kw_only=True, tag="go"):
-    """Continue, even beyond a limit that was reached."""
+    """Request to release seats. Limits that they have reached no longer apply."""
 
 
 class ExtendLimit(SeatTarget, frozen=True, kw_only=True, tag="extend"):
-    """Move the limit of some seats by this time."""
+    """Request to move the limit of seats later by *ticks*."""
 
     ticks: Tick
 
 
 class RewindSeats(SeatTarget, frozen=True, kw_only=True, tag="back"):
-    """Rewind seats to an earlier moment; their later actions stay in their logs."""
+    """Request to rewind seats to an earlier time. Their later actions remain in their logs."""
 
     tick: Tick
     text: Annotated[str, Meta(max_length=HAND_MAX)] = ""
-    """Reason for the rewind, which the seat shows."""
+    """Reason for the rewind, shown at the seat."""
 
 
 class AssignGroup(HostRequest, frozen=True, tag="group"):
-    """Assign a seat to a group; an empty name removes it from its group."""
+    """Request to assign a seat to a group. An empty name removes the seat from its group."""
 
     seat: SeatNumber
     name: Annotated[str, Meta(pattern=r"^[^\s@]{0,30}$")]
 
 
 class StartBreak(HostRequest, frozen=True, tag="break"):
-    """Freeze all seats; the class continues automatically."""
+    """Request to freeze all seats for some minutes. The class then continues automatically."""
 
     minutes: Annotated[float, Meta(gt=0, le=600)]
 
 
 class ChangeClock(HostRequest, frozen=True, tag="clock"):
-    """Speed of the class clock in simulated seconds per second; None means each seat has its own pace."""
+    """Request to change the class clock."""
 
     speed: Annotated[float, Meta(gt=0, le=1000)] | None = None
+    """Simulated seconds per second; None stops using the clock, so that each seat has its own pace."""
 
 
 class FinishClass(HostRequest, frozen=True, tag="finish"):
-    """The class is over: seats end their runs."""
+    """Request to end the class. All seats end their runs."""
 
 
 class StartNextPart(HostRequest, frozen=True, tag="next"):
-    """Start the next part of the class: every seat gets a new run."""
+    """Request to start the next part of the class. Every seat gets a new run."""
 
 
 class Instruct(SeatTarget, frozen=True, kw_only=True, tag="instruct"):
-    """A message or an inject for one seat, a group or all, now or at a time."""
+    """Request to send a message or an inject to a seat, a group or all seats, now or at a time."""
 
     what: Literal["message", "inject"]
     tick: Tick | None = None
@@ -158,53 +159,53 @@ class Instruct(SeatTarget, frozen=True, kw_only=True, tag="instruct"):
 
 
 class Lower(HostRequest, frozen=True, tag="lower"):
-    """Lower the hand of a seat, because its question was answered."""
+    """Request to lower the hand of a seat whose question was answered."""
 
     seat: SeatNumber
 
 
 class ObserveSeat(HostRequest, frozen=True, tag="look"):
-    """Observe a seat live; None ends the observation."""
+    """Request to observe a seat live. None ends the observation."""
 
     seat: SeatNumber | None = None
 
 
 class TakeOverSeat(HostRequest, frozen=True, tag="take"):
-    """Take over a seat: inputs there are then injects of the instructor."""
+    """Request to take over a seat. The instructor's inputs are then sent to it as injects."""
 
     seat: SeatNumber
 
 
 class ReturnControl(HostRequest, frozen=True, tag="give"):
-    """Return control of a seat to its person."""
+    """Request to return control of a seat to its person."""
 
     seat: SeatNumber
 
 
 class ShowRuns(HostRequest, frozen=True, tag="show"):
-    """Show the runs of one or two seats to all.
+    """Request to show the runs of one or two seats to all seats.
 
-    Without seats each seat shows its own run again. A second request with the same seats and another tick
-    moves the shared position.
+    Without seats, the replay ends. A second request with the same seats and another tick changes the shared
+    time.
     """
 
     seat: SeatNumber | None = None
     other: SeatNumber | None = None
     """Second seat, for a comparison."""
     tick: Tick | None = None
-    """Time to show; None means the current time of the seats."""
+    """Time to show; None for the latest time that one of the seats has reached."""
 
 
 class SetMark(SeatTarget, frozen=True, kw_only=True, tag="mark"):
-    """Mark a time of a seat, or of the class, with a text."""
+    """Request to mark a time of a seat or of the class with a text."""
 
     tick: Tick | None = None
-    """Time of the mark; None means the current time."""
+    """Time of the mark; None for the current time."""
     text: Annotated[str, Meta(min_length=1, max_length=HAND_MAX)]
 
 
 class HandIn(HostRequest, frozen=True, tag="hand_in"):
-    """Actions from a log that was handed in as a file; the host may already have some of them."""
+    """Request to store actions from a log that was handed in as a file. The host may already have some of them."""
 
     seat: SeatNumber
     """Number of the seat; negative if no host assigned it."""

@@ -1,7 +1,7 @@
-"""Messages between the members of a team and the computer that holds their world.
+"""Messages between the members of a team and the computer that runs their world.
 
-Texts of the engine travel with template and arguments (`engine.localization.as_json`), so each member reads its
-own language.
+Texts of the engine are sent as template and arguments (`engine.localization.as_json`), so that each member
+reads them in the language of its computer.
 """
 
 from collections.abc import Sequence
@@ -16,39 +16,39 @@ from app.classroom.messages.requests import HostRequest
 from engine.drill.team.view import RoleObservation
 
 END_LINE: Final = "end"
-"""Line on the standard input of the team's process that ends the team."""
+"""Line on the standard input of the team's process that ends the run."""
 
 # --- from a member ------------------------------------------------------------------------------------------
 
 
 class ClaimRole(HostRequest, frozen=True, tag="take"):
-    """First message of a member: the wanted role. Without a role it only requests the list of roles."""
+    """First message of a member: the requested role. Without a role, the member only requests the list of roles."""
 
     secret: Annotated[str, Meta(max_length=20)]
     name: Name
     token: Key
-    """Token created by the member; an equal token means the same member. Only its SHA-256 is stored."""
+    """Random token of the member. An equal token means the same member. Only its SHA-256 hash is stored."""
     role: Annotated[str, Meta(max_length=60)] = ""
     instead: bool = False
-    """Take the role over from a disconnected member, for example from another computer."""
+    """True to take over the role of a disconnected member, for example from another computer."""
 
 
 class SubmitInput(HostRequest, frozen=True, tag="do"):
-    """An input line, without its role."""
+    """Request to apply an input line, which does not name the role."""
 
     number: Annotated[int, Meta(ge=1)]
-    """Number of the role's applied lines plus one, so that no line is applied twice."""
+    """Number of the input among the inputs of the role, from 1. It prevents that an input is applied twice."""
     line: Annotated[str, Meta(min_length=1, max_length=LINE_MAX)]
 
 
 class AskInstructor(HostRequest, frozen=True, tag="ask"):
-    """Question to the instructor; None withdraws it."""
+    """Question to the instructor. None withdraws the question."""
 
     question: Annotated[str, Meta(max_length=HAND_MAX)] | None
 
 
 class StartTeam(HostRequest, frozen=True, tag="start"):
-    """The world starts, although some roles are vacant."""
+    """Request to start the world although some roles are vacant."""
 
 
 TeamRequest = ClaimRole | SubmitInput | AskInstructor | StartTeam
@@ -59,25 +59,25 @@ TEAM_REQUESTS: Final[MessageReader[TeamRequest]] = MessageReader(TeamRequest)
 
 
 class TeamRole(Struct, frozen=True):
-    """Role of the team, and its member."""
+    """Role of the team, with its member."""
 
     key: str
     name: str
     taken_by: str | None
-    """Name of the member; None means the scenario plays the role."""
+    """Name of the member; None if the role is vacant and the program plays it."""
     connected: bool
-    """True if the member of the role is connected; otherwise the role can be taken over."""
+    """True if the member of the role is connected. Otherwise another person can take over the role."""
 
 
 class TeamRoles(WireMessage, frozen=True, tag="roles"):
-    """Roles of the team, and their members."""
+    """List of the team's roles, with their members."""
 
     title: str
     roles: list[TeamRole]
 
 
 class MemberWelcome(WireMessage, frozen=True, tag="welcome"):
-    """Assignment of the member, and the known data of the drill."""
+    """Role of the member, with the drill and the assignment of the team."""
 
     role: str
     role_name: str
@@ -88,85 +88,88 @@ class MemberWelcome(WireMessage, frozen=True, tag="welcome"):
     brief: str
     roles: list[TeamRole]
     done: int
-    """Number of applied lines of the role."""
+    """Number of inputs of the role that were applied."""
     scenario: str = ""
     text: str = ""
     seed: int = 0
     mode: str = ""
-    """Assignment of the team, for the desk of the member. Absent from hosts before 1.1."""
+    """Mode of the drill. The last four fields are the team's assignment, which hosts before 1.1 do not send."""
 
 
 class RoleView(WireMessage, frozen=True, tag="view"):
-    """One moment of the world as the member's role sees it."""
+    """Current state of the world as the member's role sees it."""
 
     frozen: bool
     done: int
-    """Number of inputs of this role that the team's world has answered."""
+    """Number of inputs of the role that were applied."""
     view: RoleObservation
     tick: int = 0
     acts: Sequence[LogEntry] = ()
-    """Entries of the team's log since the last view, up to *tick*. Absent from hosts before 1.1."""
+    """Entries of the team's log since the last view, up to *tick*. Hosts before 1.1 do not send them."""
     waits_for: Sequence[str] = ()
-    """Vacant roles for which the world waits; empty means it has started."""
+    """Vacant roles for which the world waits; empty after the world has started."""
 
 
 class InputDone(WireMessage, frozen=True, tag="done"):
-    """Success of a member's input."""
+    """Message that an input of the member was applied."""
 
     number: int
 
 
 class InputFailed(WireMessage, frozen=True, tag="not_done"):
-    """Refusal of a member's input, with the reason as `engine.localization.as_json` has it."""
+    """Message that an input of the member was refused.
+
+    *text*: reason in the form of `engine.localization.as_json`.
+    """
 
     number: int
     text: object
 
 
 class InstructorMessage(WireMessage, frozen=True, tag="message"):
-    """Message of the instructor."""
+    """Message of the instructor to the team."""
 
     text: str
 
 
 class TeamGoal(Struct, frozen=True):
-    """Goal of the drill, and the time at which it was met."""
+    """Goal of the drill, with the time at which it was reached."""
 
     text: str
     met_t_s: float | None
 
 
 class TeamPoints(Struct, frozen=True):
-    """Points of one rule, with the reason and the advice as `engine.localization.as_json` has them."""
+    """Points of one rubric item. Reason and advice have the form of `engine.localization.as_json`."""
 
     name: str
     points: float
     max: float
     why: object
     better: object
-    """Advice for the next run; empty if there is none or nothing was lost."""
+    """Advice for the next run; empty if no points were lost or there is no advice."""
 
 
 class TeamResult(Struct, frozen=True):
-    """Goals and points of a team for its members."""
+    """Goals and points of a team, sent to its members."""
 
     goals: list[TeamGoal]
     points: list[TeamPoints]
-    """Points by rule; empty in an exam."""
+    """Points by rubric item; empty in an exam."""
 
 
 class TeamDrillEnded(WireMessage, frozen=True, tag="over"):
-    """The drill has ended; None means there is no verdict."""
+    """Message that the drill has ended. *verdict* is None if there is no verdict."""
 
     verdict: LogVerdict | None
     result: TeamResult | None = None
-    """Goals and points. Hosts before 1.1 do not send them; None means there is no verdict."""
+    """Goals and points; None if there is no verdict. Hosts before 1.1 do not send it."""
 
 
 class TeamRefusal(WireMessage, frozen=True, tag="refused"):
-    """The connection to the team has failed for good.
+    """Message that the connection to the team has failed permanently.
 
-    The member's own program creates this message; it is never sent.
+    The member's own program creates this message. It is never sent.
     """
 
     text: str

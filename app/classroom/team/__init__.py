@@ -1,1 +1,1 @@
-"""A team of a class: the shared world that one computer runs, the server that members connect to, and the members."""
+"""Team of a class: a shared world that one computer runs, the server to which members connect, and the members."""

@@ -1,4 +1,4 @@
-"""A member of a team, with or without a window: has a role in the world that another computer holds. No Qt."""
+"""Member of a team, with or without a window. A member has a role in a world that another computer runs. No Qt."""
 
 import asyncio
 import threading
@@ -43,18 +43,18 @@ from engine.localization import from_json
 from engine.overrides import override
 
 GOAL_SIGNS: Final[dict[bool | None, str]] = {True: "✓", False: "○", None: "○"}
-"""Sign of a goal by whether it is met; None means not known."""
+"""Sign of a goal: key True if it is met, False if it is not, None if this is unknown."""
 ANSWER_S: Final = 30.0
-"""Wall time in which the host of the team must give its first answer."""
+"""Wall time within which the host of the team must send its first answer."""
 
 
 class TeamMember(HostConnection[ToMember]):
-    """Member's connection. Each line is applied once, in the order of sending."""
+    """Connection of a member to the team. It sends lines in order, and each line is applied once."""
 
     def __init__(self, invitation: Invitation, name: str, role: str, instead: bool = False) -> None:
-        """Create a member; without a *role* it only requests the list of roles.
+        """Create a member. Without a *role*, it only requests the list of roles.
 
-        *instead*: replace a disconnected member.
+        *instead*: take over the role from a disconnected member.
         """
         super().__init__(invitation)
         self.role = role
@@ -75,12 +75,12 @@ class TeamMember(HostConnection[ToMember]):
         self.wake()
 
     def raise_hand(self, question: str | None) -> None:
-        """Raise a hand for the team; None lowers it."""
+        """Raise the hand of the team with *question*. None lowers the hand."""
         self._question = AskInstructor(question)
         self.wake()
 
     def start_team(self) -> None:
-        """Start the world, although some roles are vacant."""
+        """Request that the world starts although some roles are vacant."""
         self._question = StartTeam()
         self.wake()
 
@@ -101,9 +101,10 @@ class TeamMember(HostConnection[ToMember]):
                         continue
                     case MemberWelcome():
                         self._is_welcome = True
-                        self._instead = False  # the member that takes over the role gets it
+                        # another member may take over later
+                        self._instead = False
                         if self._sent_count and message.done >= self._sent_count:
-                            self._lines.popleft()  # the input was applied, but the response got lost
+                            self._lines.popleft()  # the input was applied, but the response was lost
                         self._sent_count, self._done_count = 0, message.done
                         sending = asyncio.create_task(self._send(socket))
                     case InputDone() | InputFailed():
@@ -163,7 +164,7 @@ def _localize_points(points: TeamPoints) -> TeamPoints:
 
 
 def format_end(message: TeamDrillEnded) -> Iterator[str]:
-    """Yield the lines that tell a member without a window about the end and the result: first `END`, then details."""
+    """Yield the lines that report the end and the result to a member without a window: first `END`, then details."""
     verdict, result = message.verdict, message.result
     yield "END" if verdict is None else f"END {verdict['t_s']:g} {format_total(message)}"
     for goal in result.goals if result is not None else ():
@@ -174,7 +175,7 @@ def format_end(message: TeamDrillEnded) -> Iterator[str]:
 
 
 def format_total(message: TeamDrillEnded) -> str:
-    """Format points and number of met goals of a team that has ended; empty without a verdict."""
+    """Format the points and the number of met goals of a finished team; empty without a verdict."""
     verdict = message.verdict
     if verdict is None:
         return ""
@@ -191,9 +192,9 @@ def format_total(message: TeamDrillEnded) -> str:
 def play_role(
     member: TeamMember, lines: Sequence[Input] | TextIO, show: Callable[[str], object]
 ) -> tuple[list[Row], LogVerdict | None]:
-    """Send *lines*, each at its time or when typed, until the drill is over; *show* gets the events.
+    """Send each of *lines* at its time, or when it is typed, until the drill is over. *show* receives the events.
 
-    Return all events and the result of the run. Raises JoinFailedError.
+    Return all events, and the verdict on the run. Raises JoinFailedError.
     """
     script = deque(lines) if isinstance(lines, Sequence) else deque()
     if not isinstance(lines, Sequence):

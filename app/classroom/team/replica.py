@@ -1,4 +1,4 @@
-"""Copy of the team's world in the program of a member, which follows the log of the team. No Qt."""
+"""Copy of the team's world in the program of a member, built from the log of the team. No Qt."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,10 +17,13 @@ from engine.verbs.lines import parse_line
 
 
 class TeamReplica:
-    """World of the team, limited to what one role may see and do."""
+    """Copy of the team's world, limited to what one role may see and do."""
 
     def __init__(self, welcome: MemberWelcome) -> None:
-        """Create the world at its start. Raises ScenarioError, also for a host before 1.1, which does not send it."""
+        """Create the world at its start.
+
+        Raises ScenarioError, also if the host is older than 1.1 and sends no scenario.
+        """
         self._scenario = parse_scenario(welcome.text, welcome.scenario)
         self._seed, self._mode = welcome.seed, DrillMode(welcome.mode)
         self.role = find_role(self._scenario.team, welcome.role)
@@ -32,7 +35,7 @@ class TeamReplica:
         self._shown = 0
 
     def apply_entries(self, entries: Sequence[LogEntry], tick: Tick) -> bool:
-        """Apply new *entries* of the log up to *tick*. Return whether the run was rewound."""
+        """Apply new *entries* of the log and advance to *tick*. Return whether the run was rewound."""
         new_entries = list(entries)
         self._log += new_entries
         rewound = any(map(is_rewind, new_entries))
@@ -42,20 +45,20 @@ class TeamReplica:
         for entry in new_entries:
             self.drill.advance_to(entry.tick)
             if entry.line:
-                with suppress(InputError):  # an inject that the team's world refused as well
+                with suppress(InputError):  # the team's world has refused this inject as well
                     self.drill.apply_line(entry.line)
         self.drill.advance_to(tick)
         return rewound
 
     def take_new_events(self) -> list[Event]:
-        """Return the events that the role has noticed since the last call."""
+        """Return the events visible to the role that have occurred since the last call."""
         events = list_news(self.drill, self.role, self._shown)
         self._shown = len(self.drill.events)
         return events
 
     def is_allowed_line(self, line: str) -> bool:
-        """Return whether the rights of the role cover an input line."""
+        """Return whether the role has the right to enter an input line."""
         try:
             return is_allowed(self.role, parse_line(line))
         except InputError:
-            return True  # the team's world explains what is wrong with the line
+            return True  # let the team's world report the error in the line

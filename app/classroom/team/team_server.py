@@ -1,4 +1,4 @@
-"""Server for the members of a team: over TLS, with the team's own code. No Qt."""
+"""Server to which the members of a team connect over TLS with the team's own code. No Qt."""
 
 import asyncio
 import hmac
@@ -49,20 +49,17 @@ from engine.inputs import InputError
 from engine.localization import as_json
 
 FIRST_WORD_S: Final = 10.0
-"""Time after which a connection without a message is closed."""
+"""Wall time after which a connection without a first message is closed."""
 BEGIN_S: Final = 0.05
-"""Wall time between two checks whether the world exists."""
+"""Wall time between two checks whether the world has been created."""
 UNSENT_MAX: Final = 200
-"""Maximum messages that wait for a member who does not read; one more ends the connection."""
+"""Maximum number of unsent messages to a member that does not read. More messages close the connection."""
 LAST_WORD_S: Final = 1.0
-"""Wall time for the last messages of a drill that is over."""
+"""Wall time for sending the last messages after the drill is over."""
 
 
 class TeamServer:
-    """Server that admits members and applies their lines in the name of their role.
-
-    It sends them the view of the role.
-    """
+    """Server that admits members, applies their inputs in their roles, and sends them the views of their roles."""
 
     def __init__(self, world: TeamWorld, secret: str) -> None:
         self._world, self._secret = world, secret
@@ -101,7 +98,7 @@ class TeamServer:
         if not request.role:
             await connection.send_text(encode(TeamRoles(scenario.title, self._world.list_roles())))
             return
-        self._world.build_welcome(request.role)  # the role exists
+        self._world.build_welcome(request.role)  # the role exists, so its welcome can be built
         if not request.name.isprintable() or not request.name.strip():
             raise InputRejectedError(tr("the name needs printable characters"))
         self._world.assign_role(request.role, request.name.strip(), request.token, request.instead)
@@ -112,7 +109,7 @@ class TeamServer:
         unsent: asyncio.Queue[ToMember] = asyncio.Queue()
 
         def queue_message(message: ToMember) -> None:
-            with suppress(RuntimeError):  # the event loop has ended
+            with suppress(RuntimeError):  # RuntimeError: the event loop has ended
                 loop.call_soon_threadsafe(unsent.put_nowait, message)
 
         async def send_queued() -> None:
@@ -164,7 +161,7 @@ def run_team_server(
 ) -> Participation:
     """Admit members until the drill is over, or until SIGTERM or SIGINT.
 
-    *play* runs the world; *show* gets the code, which stays the same after a restart. Raises
+    *play* runs the world. *show* receives the join code, which stays the same after a restart. Raises
     ListenAddressError, and the exceptions of *play*.
     """
     credentials = _load_credentials(folder / "team.json")
@@ -176,7 +173,7 @@ def run_team_server(
     certificate_fingerprint = compute_fingerprint(certificate.convert_to_der(credentials["certificate"]))
     host, *other_hosts = list_reachable_addresses(address) or [
         "127.0.0.1"
-    ]  # without a network only this computer can join
+    ]  # without a network, only members on this computer can join
     invited = Invitation(
         credentials["secret"],
         certificate_fingerprint,
@@ -212,13 +209,14 @@ async def _run_team(
         signal.signal(getattr(signal, name), lambda *_: os._exit(0))  # all accepted inputs are on disk
     threading.Thread(target=run, daemon=True, name="world of a team").start()
     serving = asyncio.create_task(server.serve(sockets=[listening]))
-    while world.scenario is None and not future.done():  # the host of the class must respond first
+    # the class host responds first
+    while world.scenario is None and not future.done():
         await asyncio.sleep(BEGIN_S)
     ready()
     try:
         while not future.done() and (world.can_end or not world.is_ending):
             await asyncio.wait((future,), timeout=BEGIN_S)
-        if not future.done():  # in the lobby, or stopped by the instructor: no result
+        if not future.done():  # the run has not started, or the instructor has stopped it: there is no result
             world.send_to_all(TeamDrillEnded(None))
             await asyncio.sleep(LAST_WORD_S)
             os._exit(0)
@@ -233,9 +231,9 @@ async def _run_team(
 
 
 def stop_on_pipe_end(owner_pipe: TextIO, world: TeamWorld) -> None:
-    """End the team of *world* when *owner_pipe* contains the line `end`.
+    """End the run of *world* when *owner_pipe* contains the line `end`.
 
-    End this process when the pipe ends, however its other end has gone. All accepted inputs are on disk.
+    If the pipe closes, end this process immediately. All accepted inputs are on disk.
     """
 
     def read_pipe() -> None:
@@ -248,7 +246,7 @@ def stop_on_pipe_end(owner_pipe: TextIO, world: TeamWorld) -> None:
 
 
 def _build_result(report: SeatReport) -> TeamResult:
-    """Build the result for the members; unmet goals and lost points come with advice."""
+    """Build the result for the members, with advice for unmet goals and lost points."""
     goals = [TeamGoal(str(goal["text"]), cast("float | None", goal["met_t_s"])) for goal in report["goals"]]
     points = [
         TeamPoints(
@@ -270,7 +268,7 @@ def _complete_future(
 
 
 def _load_credentials(file: Path) -> dict[str, str]:
-    """Load or create secret, certificate, key and address of the team."""
+    """Load secret, certificate, key and address of the team, or create them."""
     if file.exists():
         credentials: dict[str, str] = json.loads(file.read_text("utf-8"))
         return credentials

@@ -1,6 +1,6 @@
-"""World that a team shares: one computer runs it and decides what each role may see and do. No Qt.
+"""World that a team shares. One computer runs it and decides what each role may see and do. No Qt.
 
-In its class a team counts as one seat: its log is stored, judged, shown and frozen like that of any seat.
+In a class, a team counts as one seat. Its log is stored, judged, shown and frozen like the log of any seat.
 """
 
 import hashlib
@@ -37,17 +37,20 @@ from engine.localization import as_json, build_message
 from engine.verbs.lines import parse_line
 
 SHOW_S: Final = 0.5
-"""Wall time between two updates of a world without inputs."""
+"""Wall time between two updates of the members while no input arrives."""
 LOOK_TICKS: Final = TICKS_PER_S // 10
-"""Ticks between two checks for the members' inputs."""
+"""Ticks between two checks for inputs of members."""
 
 
 class InputRejectedError(Exception):
-    """A member's line was rejected and changed nothing; the text gives the reason."""
+    """Error for an input or request of a member that was rejected. It has changed nothing.
+
+    The text gives the reason.
+    """
 
 
 class RoleTable:
-    """Members by role. The table is on disk, as members reconnect after a restart."""
+    """Members of the team by role. The table is stored on disk, because members reconnect after a restart."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -55,7 +58,10 @@ class RoleTable:
         """Role -> the member's name and the SHA-256 of its token."""
 
     def assign_role(self, role: str, name: str, token: str, instead: bool = False) -> None:
-        """Take a role; *instead*: also from another member. Raises InputRejectedError if it is taken, and OSError."""
+        """Assign a role to the member with *token*. *instead*: replace its current member.
+
+        Raises InputRejectedError if another member has the role, and OSError.
+        """
         token_hash = hashlib.sha256(token.encode()).hexdigest()
         member = self._members.get(role)
         if member is not None and member[1] != token_hash and not instead:
@@ -65,7 +71,7 @@ class RoleTable:
             atomic_write.write(self._file, json.dumps(self._members, ensure_ascii=False))
 
     def get_member_name(self, role: str) -> str | None:
-        """Return the member with a role; None if it is vacant."""
+        """Return the name of the member with a role, or None if the role is vacant."""
         return self._members[role][0] if role in self._members else None
 
     def __bool__(self) -> bool:
@@ -73,21 +79,21 @@ class RoleTable:
 
 
 class Viewer(Struct, eq=False):
-    """Connection of a member, which receives the events visible to its role."""
+    """Connection of a member, with the part of the run that the member has received."""
 
     role: str
     send: Callable[[ToMember], object]
     since: int = 0
-    """Number of events of the run that the member has been shown, or that were not for its role."""
+    """Number of the run's events that were processed for this member, visible to its role or not."""
     entries: int = 0
     """Number of log entries that the member has received."""
 
 
 class TeamWorld:
-    """Run of a seat for a team: the members' inputs are applied in the order of arrival."""
+    """Run of a seat that a team plays. The inputs of the members are applied in the order of arrival."""
 
     def __init__(self, table: RoleTable, waits: bool = False) -> None:
-        """Create the world; *waits*: it starts when all roles are taken, or a member starts it."""
+        """Create the world. *waits*: start only when all roles are taken or a member starts the world."""
         self.table = table
         self.waits = waits
         self.viewers: set[Viewer] = set()
@@ -103,11 +109,14 @@ class TeamWorld:
 
     @property
     def scenario(self) -> Scenario | None:
-        """Scenario that the team plays; None before the world exists."""
+        """Scenario that the team plays; None before the run exists."""
         return self._run.drill.scenario if self._run is not None else None
 
     def request_input(self, role: str, number: int, line: str) -> Future[None]:
-        """Request an input; the future completes when it is applied and logged, or raises NotDone."""
+        """Request an input.
+
+        The future completes after the input was applied and logged, or raises InputRejectedError.
+        """
         answer: Future[None] = Future()
         if self._run is not None and (self._run.frozen or self.waits):
             answer.set_exception(InputRejectedError(build_message("the class is frozen")))
@@ -116,12 +125,12 @@ class TeamWorld:
         return answer
 
     def raise_hand(self, name: str, question: str | None) -> None:
-        """Raise a hand for the whole team; None lowers it."""
+        """Raise the hand of the team with *question*. None lowers the hand."""
         if self._run is not None:
             self._run.raise_hand("hand down" if question is None else f"hand {name}: {question}")
 
     def list_roles(self) -> list[TeamRole]:
-        """Return the roles with their members."""
+        """Return the roles of the team, with their members."""
         members = {viewer.role for viewer in self.viewers}
         return [
             TeamRole(str(role.key), role.name, self.table.get_member_name(str(role.key)), role.key in members)
@@ -129,7 +138,7 @@ class TeamWorld:
         ]
 
     def assign_role(self, role: str, name: str, token: str, instead: bool) -> None:
-        """Give *role* to the member with *token*; *instead*: also from a disconnected member.
+        """Assign *role* to the member with *token*. *instead*: take it over from a disconnected member.
 
         Raises InputRejectedError, OSError.
         """
@@ -137,7 +146,7 @@ class TeamWorld:
         self.table.assign_role(role, name, token, is_vacant)
 
     def build_welcome(self, key: str) -> MemberWelcome:
-        """Return the welcome message. Raises InputError for an unknown role."""
+        """Build the welcome message for the role *key*. Raises InputError for an unknown role."""
         scenario, assignment = self._playing.drill.scenario, self._playing.assignment
         role = find_role(scenario.team, key)
         text = strip_answers(parse_scenario(assignment.text, assignment.scenario))
@@ -148,12 +157,15 @@ class TeamWorld:
         )  # fmt: skip
 
     def end_run(self) -> None:
-        """End the run of the team; the result follows."""
+        """Request the end of the team's run. The members receive the result afterwards."""
         self.is_ending = True
 
     @property
     def can_end(self) -> bool:
-        """Return whether the run can end now: it has started, and the instructor has not stopped it."""
+        """Return whether the run can end now.
+
+        It must have started, and the instructor must not have frozen or taken over the seat.
+        """
         run = self._run
         return run is not None and not (self.waits or run.frozen or run.is_controlled)
 
@@ -165,7 +177,7 @@ class TeamWorld:
     # --- in the thread of the world
 
     def play(self, run: SeatRun, input_count: int) -> None:
-        """Play the team's run for app/classroom/join.py; the world starts with the first member.
+        """Play the team's run. This is the player for app/classroom/join.py. The world starts with the first member.
 
         Raises JoinFailedError.
         """
@@ -191,7 +203,7 @@ class TeamWorld:
             self._send_views(run)
 
     def _process_request(self, run: SeatRun) -> bool:
-        """Apply or refuse one waiting request of a member; return whether there was one."""
+        """Apply or refuse the next queued input of a member. Return False if there is none."""
         try:
             role, number, line, answer = self._wishes.get_nowait()
         except Empty:
@@ -200,7 +212,8 @@ class TeamWorld:
         try:
             if number == input_count + 1:
                 run.apply_line(f"@{role} {_check_role(line)}")
-            elif number != input_count:  # a repeated input was already applied
+            # a repeated input was applied already, so it succeeds without an effect
+            elif number != input_count:
                 raise InputError(
                     build_message(
                         "line {number} does not follow line {done}", number=number, done=input_count
@@ -214,7 +227,7 @@ class TeamWorld:
         return True
 
     def _play_vacant_role(self, run: SeatRun) -> bool:
-        """Play a line of a vacant role; return whether there was one."""
+        """Play the next due line of a vacant role. Return False if there is none."""
         vacant_roles = {seat.key for seat in self.list_roles() if seat.taken_by is None}
         line = find_due_line(run.drill, vacant_roles, self._refused_lines)
         if line is None:
@@ -252,21 +265,21 @@ class TeamWorld:
 
 
 def _check_role(line: str) -> str:
-    """Return *line* without a role: a member speaks as its own. Raises InputError."""
+    """Return *line* if it does not name a role, because a member acts only in its own role. Raises InputError."""
     if parse_line(line).by:
         raise InputError(build_message("you act in your own role only: leave out the @ part"))
     return line
 
 
 def play_in_class(invitation: Invitation, name: str, world: TeamWorld, speed: float) -> Participation:
-    """Play as a seat of a class. Raises JoinFailedError, InvalidSeatLogError."""
+    """Play the world as a seat of a class. Raises JoinFailedError, InvalidSeatLogError."""
     return take_part(invitation, name, world.play, speed, partial(_forward_message, world))
 
 
 def play_without_class(
     seat_log: SeatLog, assignment: SeatAssignment, world: TeamWorld, speed: float
 ) -> Participation:
-    """Play without a class; the log can still be verified. Raises JoinFailedError."""
+    """Play the world without a class. The log can still be verified. Raises JoinFailedError."""
     if seat_log.given is None:
         seat_log.write_assignment(assignment)
     run = SeatRun(seat_log, HostLink(assignment, seat_log), speed, partial(_forward_message, world))
