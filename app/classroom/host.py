@@ -1,7 +1,6 @@
 """Host of a class: it receives the log of every seat, stores it before it acknowledges it, and replays it. No Qt.
 
-All code of this module runs in one event loop. A thread writes to the database, and worker processes replay
-the runs.
+This code runs in one event loop. A thread writes to the database, and worker processes replay the runs.
 """
 
 import asyncio
@@ -189,10 +188,7 @@ class ClassHost:
             raise RequestRefusedError(tr("sign in first"))
 
     async def _store_handed_in_log(self, message: requests.HandIn) -> None:
-        """Store the actions of a log that was handed in as a file.
-
-        Raises RequestRefusedError, LogMismatchError.
-        """
+        """Store the actions of a handed-in log. Raises RequestRefusedError, LogMismatchError."""
         seat = await self._admission.admit_from_file(message)
         await self._append_entries(seat, [log_entries.parse_entry(entry) for entry in message.acts])
         self._board.changed.add(seat.number)
@@ -205,8 +201,7 @@ class ClassHost:
             await close(seat.socket, RETRY_LATER, tr("the seat has reconnected"))
         # not earlier: the welcome must be the first message
         seat.socket, seat.sent_instructions = socket, set()
-        # The visit number must exceed that of every other connection of the seat, including connections to
-        # unknown hosts.
+        # The visit number must exceed the numbers of all other connections, including those to unknown hosts.
         seat.host, seat.visit, seat.away = (
             self._peers.own,
             max(seat.visit + 1, int(time.time() * 1000)),
@@ -381,9 +376,9 @@ class ClassHost:
         await broadcast(tell(seat) for seat in self._seats.values() if seat.socket is not None)
 
     async def _change_pace(self, message: requests.OfPace) -> None:
-        """Change the limits and the speed of seats, or start another part or rewind.
+        """Apply a request that changes limits, speed, part or time of seats. Raises RequestRefusedError.
 
-        Store the change before any seat receives it. Raises RequestRefusedError.
+        A change is stored before any seat receives it.
         """
         addressed_seats = (
             select_seats(message, self._seats)
@@ -460,10 +455,7 @@ class ClassHost:
         seat.taken = enabled
 
     async def _set_mark(self, request: requests.SetMark) -> None:
-        """Set a mark at the requested time, or else at the current time of the seat or class.
-
-        Raises RequestRefusedError.
-        """
+        """Set a mark at the requested time, or else at the current time. Raises RequestRefusedError."""
         seats = select_seats(request, self._seats)
         now_tick = self.pace.get_class_tick(seats) if request.seat is None else seats[0].tick
         tick = now_tick if request.tick is None else request.tick

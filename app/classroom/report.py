@@ -46,10 +46,7 @@ DOT: Final = 4.5
 
 
 def build_archive(review: ClassReview, key: str, names: bool, pdf: bool = False) -> bytes:
-    """Build the ZIP of the report.
-
-    *key*: unique identifier of this class. *names*: True if the people of *review* may be named.
-    """
+    """Build the ZIP. *key*: unique identifier of this class. *names*: True if the people of *review* may be named."""
     page = build_class_page(review)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as zip_file:
@@ -78,7 +75,7 @@ def build_archive(review: ClassReview, key: str, names: bool, pdf: bool = False)
 def merge_archives(parts: Mapping[str, bytes], sheets: Mapping[str, str]) -> bytes:
     """Merge the ZIPs of the parts of a class into one ZIP with a folder for each part.
 
-    *sheets*: files about all parts, by name, which are added at the top level.
+    *sheets*: name -> content of files about all parts, added at the top level.
     """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as zip_file:
@@ -99,10 +96,7 @@ def build_class_page(review: ClassReview, links: bool = True) -> str:
 
 
 def draw_picture(review: ClassReview) -> str:
-    """Return an SVG with points, downtime and lost transactions of every seat as dots.
-
-    It also shows median, reference solution and par.
-    """
+    """Return an SVG with a dot per seat for points, downtime and lost transactions, with median, reference and par."""
     scores = [seat.verdict["score"] for seat in review.seats]
     downtimes = [seat.verdict["downtime_s"] for seat in review.seats]
     losses = [float(seat.lost_transactions) for seat in review.seats]
@@ -323,10 +317,7 @@ def _format_accuracy(seat: SeatReview, account: RegretAnalysis) -> str:
 
 
 def list_losses(seat: SeatReview, account: RegretAnalysis) -> Iterator[str]:
-    """Yield the costliest losses of a seat in order of time.
-
-    A command that the server refused is marked as refused.
-    """
+    """Yield the costliest losses of a seat in order of time, with a mark for refused commands."""
     worst = sorted(value_curve.find_stops(account), key=lambda move: -move.regret)[:LOSSES_SHOWN]
     for move in sorted(worst, key=lambda move: (move.tick, move.until)):
         if move.regret >= value_curve.NOTED:
@@ -452,10 +443,7 @@ def _format_goals(seat: SeatReview) -> str:
 
 
 def _format_end(seat: SeatReview, version: str) -> str:
-    """Describe the end of a run.
-
-    *version*: program version of the seat. Another version may compute other states from the same inputs.
-    """
+    """Describe the end of a run. *version*: program version of the seat, which affects the recorded states."""
     if seat.verdict["parted_t_s"] is not None:
         if version not in ("", get_program_version()):
             return tr("{version}, its states are not verified").format(

@@ -1,4 +1,4 @@
-"""The window of the program, and its start."""
+"""Main window of the program, and the function that opens it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["MainWindow", "open_window"]
 
 
 def open_window(scenario: Scenario | None) -> int:
-    """Show the window, with *scenario* if one is given, until it is closed; return the exit code."""
+    """Show the window until it is closed, and return the exit code. Open *scenario* if one is given."""
     app = QApplication.instance() or QApplication(sys.argv[:1])
     reset_c_locale()
     assert isinstance(app, QApplication)
@@ -45,7 +45,7 @@ def open_window(scenario: Scenario | None) -> int:
     sys.excepthook = SlotErrorHook(window, before, is_recorded=lambda: bool(profiles))
     with ExitStack() as at_the_end:
         at_the_end.callback(setattr, sys, "excepthook", before)
-        gc.disable()  # no garbage collection until all parts are loaded, see `freeze_objects` in start.py
+        gc.disable()  # disabled until all parts are loaded, see `freeze_objects` in start.py
         at_the_end.callback(gc.enable)
         start = StartSequence(window, lambda: _open_profile(at_the_end, profiles))
         at_the_end.callback(start.end)
@@ -64,8 +64,8 @@ def open_window(scenario: Scenario | None) -> int:
 
 
 def _show_fallback(window: MainWindow) -> None:
-    """Report that the flow model runs as slow plain Python although this was not requested."""
-    from engine.flow import compiled  # only after the start page is on screen
+    """Report in the status bar if the flow model runs as slow plain Python although this was not requested."""
+    from engine.flow import compiled  # imported after the start page is on screen
 
     if reason := compiled.load_kernel().reason:
         text = tr(
@@ -75,11 +75,11 @@ def _show_fallback(window: MainWindow) -> None:
 
 
 def _open_profile(at_the_end: ExitStack, profiles: list[Profile]) -> Profile | None:
-    """Open the learner's profile, add it to *profiles*, and close it *at_the_end*.
+    """Open the learner's profile and add it to *profiles*. *at_the_end* closes it.
 
-    Return None to play without a profile. Raises StartCanceledError if the user does not want that.
+    Return None to play without a profile. Raises StartCanceledError if the user declines that.
     """
-    from app.storage import StorageError, open_profile  # imports the database layer
+    from app.storage import StorageError, open_profile  # late import, because it loads the database layer
 
     try:
         profile = open_profile()
@@ -93,7 +93,7 @@ def _open_profile(at_the_end: ExitStack, profiles: list[Profile]) -> Profile | N
 
 
 def _confirm_unrecorded_play(problem: str) -> bool:
-    """Ask whether to play although nothing can be stored."""
+    """Ask whether to play although nothing can be stored, and return the answer."""
     box = QMessageBox(QMessageBox.Icon.Warning, TITLE, problem)
     box.setInformativeText(tr("You can play, but runs, results and unsent queries will not be saved."))
     play = box.addButton(tr("Play without recording"), QMessageBox.ButtonRole.AcceptRole)

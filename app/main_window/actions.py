@@ -1,4 +1,4 @@
-"""The window's own actions, named as in `app.widgets.keys`, with icons; menus, bars and the palette share them."""
+"""Actions of the window, with names from `app.widgets.keys` and icons. Menus, tool bars and the palette share them."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
@@ -15,7 +15,7 @@ from app.words.language import mark, tr
 from engine.overrides import override
 
 GROUPS: Final = ("drill", "time", "fault", "view", "teach", "help")
-"""First part of the action names of the window; other groups of `app.widgets.keys` belong to single views."""
+"""First parts of the names of the window's actions. Other groups of `app.widgets.keys` belong to single views."""
 ONLY_ON_DESK: Final = {
     "drill.restart",
     "drill.hint",
@@ -25,7 +25,7 @@ ONLY_ON_DESK: Final = {
     "view.say",
     "view.zoom",
 } | {f"view.{name}" for name in docks.NAMES}
-"""Actions that only work during a drill, in addition to the actions on time and faults."""
+"""Actions that only work during a drill, in addition to all actions on time and faults."""
 ICONS: Final = {
     "drill.open": "home",
     "drill.restart": "retry",
@@ -43,14 +43,14 @@ ICONS: Final = {
     "help.here": "help",
     "help.sheet": "book",
 }
-"""Name of an action -> its drawing in assets/icons."""
+"""Name of an action -> name of its icon in assets/icons."""
 
 
 class Actions(QObject):
-    """All actions of the window by name; each is connected when its part of the window is created."""
+    """All actions of the window by name. Each action is connected when its part of the window is created."""
 
     def __init__(self, owner: QWidget) -> None:
-        """Create actions that work anywhere in the window of *owner*."""
+        """Create actions whose shortcuts work anywhere in the window of *owner*."""
         super().__init__(owner)
         self.by_name: dict[str, QAction] = {}
         for row in keys.COMMANDS:
@@ -60,25 +60,25 @@ class Actions(QObject):
                 owner.addAction(action)
 
     def connect_to(self, acts: Mapping[str, Callable[[], object]]) -> None:
-        """Connect each action to its function. *acts*: name of an action -> function."""
+        """Connect actions to functions. *acts*: name of an action -> function."""
         for name, do in acts.items():
             self.by_name[name].triggered.connect(lambda _=False, do=do: do())
 
     def show_page(self, on_desk: bool) -> None:
-        """Disable actions that need a drill on screen."""
+        """Enable the actions that need a drill on screen if *on_desk* is True, otherwise disable them."""
         for name, action in self.by_name.items():
             if name.partition(".")[0] in ("time", "fault") or name in ONLY_ON_DESK:
                 action.setEnabled(on_desk)
 
     def show_theme(self, colors: ThemeTokens) -> None:
-        """Show icons in the colors of the current theme, and tooltips that name the keys."""
+        """Set the icons to the colors of the current theme, and update the tooltips."""
         for name, drawing in ICONS.items():
             self.by_name[name].setIcon(theme.load_icon(drawing, colors))
         show_keys(self.by_name.values())
 
 
 def show_keys(actions: Iterable[QAction]) -> None:
-    """Show tooltips that name the key."""
+    """Set tooltips with the text and the shortcut of each action."""
     for action in actions:
         shortcut = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
         text = action.text().rstrip("…")
@@ -86,7 +86,7 @@ def show_keys(actions: Iterable[QAction]) -> None:
 
 
 class DeskKeys(QObject):
-    """Handler of keys that the panels of the desk have not used; texts, buttons and lists keep their own keys."""
+    """Handler of keys that the panels of the desk do not use. Text fields, buttons and lists keep their own keys."""
 
     def __init__(
         self,
@@ -95,9 +95,9 @@ class DeskKeys(QObject):
         is_enabled: Callable[[], bool],
         acts: Mapping[str, Callable[[], object]],
     ) -> None:
-        """Create the keys. *is_enabled*: predicate, whether the desk is shown.
+        """Create the handler. *is_enabled* returns whether the desk is shown.
 
-        *acts*: row of `app.widgets.keys` -> function.
+        *acts*: name of a row in `app.widgets.keys` -> function.
         """
         super().__init__(window)
         self._wanted = is_enabled
@@ -172,16 +172,17 @@ MENUS: Final[Mapping[str, tuple[Entry, ...]]] = {
         "help.check", "help.bundle", "view.say",
     ),
 }  # fmt: skip
-"""Menu -> its entries.
+"""Title of a menu -> its entries.
 
-The desk fills the menu of faults. Every menu fits a screen of 768 pixels at 150% text.
+The desk adds the entries of the fault menu. Every menu fits a screen that is 768 pixels high at 150% text
+size.
 """
 
 
 def fill_bar(
     bar: Mapping[str, QMenu], actions: Mapping[str, QAction], fillers: Mapping[str, Callable[[QMenu], object]]
 ) -> None:
-    """Fill the menu bar. *fillers*: entry that is not an action -> function that adds it."""
+    """Fill the menus of the menu bar. *fillers*: entry that is not an action -> function that adds it to a menu."""
     for title, entries in MENUS.items():
         close_when_chosen(bar[title])
         fill_menu(bar[title], entries, actions, fillers)

@@ -1,4 +1,4 @@
-"""Spoken announcements: changes of the world and of time, and the state of the drill on demand."""
+"""Spoken announcements for screen readers: events, changes of the clock, and the state of the drill on request."""
 
 from typing import Final
 
@@ -19,19 +19,20 @@ from engine.drill.running.drill import Drill
 from engine.events import Event
 
 GAP_MS: Final = 1200
-"""Interval in wall time within which events are announced together, so that announcements do not interrupt each
-other.
+"""Minimum wall time between two announcements, so that they do not interrupt each other.
+
+Later events are announced together.
 """
 
 
 class Announcer(WindowPart):
-    """Announcer of session events; it costs nothing while no screen reader runs."""
+    """Announcer of session events. It does nothing while no screen reader runs."""
 
     message_ready = Signal(str)
     """Signal with the announced text."""
 
     def __init__(self, shared: SharedParts) -> None:
-        """Create announcements; *window*: their source."""
+        """Create the announcer and connect it to the session."""
         super().__init__(shared)
         session = shared.session
         self._events: list[Event] = []
@@ -71,7 +72,7 @@ class Announcer(WindowPart):
             self._announce_time(_describe_pause(drill))
 
     def _show_progress(self, share: float) -> None:
-        """Announce progress; the end of a search is the current time."""
+        """Announce the current time when a search ends. *share*: progress of the search; negative without a search."""
         was_searching, self._searching = self._searching, share >= 0.0
         drill = self._session.drill
         if was_searching and not self._searching and drill is not None and not drill.finished:
@@ -87,7 +88,7 @@ class Announcer(WindowPart):
             self._announce_time(text.format(moment=moment, now=live_moment))
 
     def _show_end(self, report: Report) -> None:
-        """Announce the beginning of the debrief that is shown."""
+        """Announce the points and the result of the run."""
         self._forget()
         score = report["score"]
         words = describe_result(report)
@@ -114,7 +115,7 @@ class Announcer(WindowPart):
             self._gap.start(0)
 
     def _announce_pending(self) -> None:
-        """Announce all events since the last announcement, and the latest state of the clock."""
+        """Announce all events since the last announcement, and the latest change of the clock."""
         parts = [describe_events(self._events), self._time]
         words = " ".join(part for part in parts if part)
         self._events, self._time = [], ""
@@ -124,7 +125,7 @@ class Announcer(WindowPart):
             self._gap.start(GAP_MS)
 
     def _forget(self) -> None:
-        """Forget the events of the last run, because another run or none is shown."""
+        """Discard pending announcements, because another run is shown."""
         self._events, self._time, self._searching = [], "", False
 
     def announce_state(self) -> None:
@@ -141,7 +142,7 @@ def _describe_pause(drill: Drill) -> str:
 
 
 def describe_state(drill: Drill, running: bool) -> str:
-    """Describe time, questions, visible goals, and everything that the picture shows."""
+    """Describe time, open questions, visible goals, and everything that the topology shows."""
     time_text = formatting.format_run_time(drill.world.t_s, 1)
     parts = [tr("{time}, running.").format(time=time_text) if running else _describe_pause(drill)]
     parts += [tr("Question: {text}").format(text=question.text) for question in drill.list_open_questions()]

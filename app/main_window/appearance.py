@@ -1,4 +1,4 @@
-"""Theme, text size, motion, shortcuts and layouts: chosen in menus, applied immediately, and stored."""
+"""Appearance settings: theme, text size, motion, shortcuts and layout. Changes apply immediately and are stored."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -37,17 +37,17 @@ STAGED: Final = {
     settings.NEVER: mark("Never"),
 }
 TONGUES: Final = {settings.LANGUAGE.default: mark("System default"), **LANGUAGES}
-"""Languages that the user can choose, each with its menu text. Each language appears under its own name."""
+"""Languages that the user can choose -> menu text. Each language appears under its own name."""
 
 
 class Appearance(QObject):
-    """Appearance of the window as the user has chosen it."""
+    """Appearance of the window, as the user has set it."""
 
     changed = Signal()
     """Signal: theme, text size or keys have changed."""
     motion_changed = Signal(bool)
     message_ready = Signal(str)
-    """Signal: a text for the user about a choice."""
+    """Signal: message to the user about a changed setting."""
 
     def __init__(
         self, store: WindowSettings, desk: Desk, actions: Mapping[str, QAction], parent: QObject
@@ -63,12 +63,12 @@ class Appearance(QObject):
         self._motion.toggled.connect(self._set_reduced_motion)
 
     def fill_layout(self, menu: QMenu) -> None:
-        """Add the choice of a layout to the View menu."""
+        """Add the submenu of layouts to the View menu."""
         self._add_choices(menu, "layout", tr("&Layout"), LAYOUTS, self.set_layout)
         self._check_menu_entry("layout", self.layout)
 
     def fill_menu(self, menu: QMenu) -> None:
-        """Add the choices on appearance to their menu."""
+        """Add the submenus of theme, language, staged failovers and motion to *menu*."""
         self._add_choices(menu, "theme", tr("&Theme"), THEMES, self.set_theme)
         self._add_choices(menu, "language", tr("Lan&guage"), TONGUES, self.set_language)
         self._add_choices(menu, "moment", tr("&Staged failovers"), STAGED, self.set_failover_moment)
@@ -103,7 +103,7 @@ class Appearance(QObject):
 
     @property
     def theme(self) -> str:
-        """The choice of theme, which may be that of the system."""
+        """Selected theme, which may be the system's theme."""
         return self._store.get(settings.THEME)
 
     # --- theme and text -------------------------------------------------------------------------------------
@@ -115,18 +115,18 @@ class Appearance(QObject):
         self.apply()
 
     def set_language(self, choice: str) -> None:
-        """Store the language for the next start, and say so; shown texts stay."""
+        """Store the language for the next start and inform the user. Texts on screen do not change."""
         self._store.set(settings.LANGUAGE, choice)
         self._check_menu_entry("language", choice)
         self.message_ready.emit(tr("The language changes at the next start of Mirrordrill."))
 
     def set_failover_moment(self, choice: str) -> None:
-        """Set and store how failovers are shown."""
+        """Set and store when failovers are staged."""
         self._store.set(settings.FAILOVER_MOMENT, choice)
         self._check_menu_entry("moment", choice)
 
     def select_next_theme(self) -> None:
-        """Set the next theme of the list."""
+        """Set the theme that follows the current theme in the list."""
         choices = list(theme.CHOICES)
         index = choices.index(self.theme) if self.theme in choices else 0
         self.set_theme(choices[(index + 1) % len(choices)])
@@ -137,7 +137,7 @@ class Appearance(QObject):
         self.apply()
 
     def step_font(self, step: int) -> None:
-        """Step the text size up (1) or down (-1)."""
+        """Increase (1) or decrease (-1) the text size by one step."""
         scales, current_scale = settings.FONT_SCALES, self._store.get(settings.FONT_SCALE)
         nearest_index = min(range(len(scales)), key=lambda index: abs(scales[index] - current_scale))
         new_scale = scales[max(0, min(len(scales) - 1, nearest_index + step))]
@@ -145,7 +145,7 @@ class Appearance(QObject):
             self.set_font_scale(new_scale)
 
     def toggle_contrast(self) -> None:
-        """Toggle high contrast and the previous theme."""
+        """Switch between high contrast and the previous theme."""
         before = self._store.get(settings.BEFORE_CONTRAST)
         if self.theme != theme.CONTRAST:
             self._store.set(settings.BEFORE_CONTRAST, self.theme)
@@ -154,12 +154,12 @@ class Appearance(QObject):
             self.set_theme(before if before in theme.CHOICES and before != theme.CONTRAST else theme.SYSTEM)
 
     def follow_system(self) -> None:
-        """Follow changed colors of the system."""
+        """Apply changed colors of the system, if the theme uses them."""
         if self._store.get(settings.THEME) == theme.SYSTEM:
             self.apply()
 
     def apply(self) -> None:
-        """Apply theme, text size and keys."""
+        """Apply the current theme, text size and keys."""
         with show_busy_cursor():
             apply_theme(self._store)
             self.changed.emit()
@@ -178,12 +178,12 @@ class Appearance(QObject):
 
     @property
     def key_changes(self) -> dict[str, tuple[str, ...]]:
-        """Return the user's changes to the key scheme."""
+        """Return the user's changes to the key scheme, by name of the command."""
         return keys.parse_changes(self._store.get(KEY_CHANGES))
 
     @property
     def keys_now(self) -> dict[str, tuple[str, ...]]:
-        """Return the keys of all commands."""
+        """Return the current keys of all commands, by name of the command."""
         return keys.resolve_keys(self.key_scheme, self.key_changes)
 
     def set_keys(self, scheme: str, changes: keys.Keys) -> None:
@@ -194,24 +194,24 @@ class Appearance(QObject):
         self.changed.emit()
 
     def bind_actions(self, actions: Mapping[str, QAction]) -> None:
-        """Assign keys to more actions, now and whenever keys change."""
+        """Assign keys to further *actions*, now and after each change of the keys."""
         self._actions.update(actions)
         keys.bind(actions, self.keys_now)
 
     def bind_keys(self) -> None:
-        """Bind the current keys to their actions."""
+        """Assign the current keys to all actions."""
         keys.bind(self._actions, self.keys_now)
 
     # --- layout ---------------------------------------------------------------------------------------------
 
     @property
     def layout(self) -> str:
-        """Return the layout of the desk."""
+        """Return the name of the desk's layout."""
         profile = self._store.get(settings.LAYOUT_PROFILE)
         return profile if profile in PROFILES else PROFILES[0]
 
     def set_layout(self, profile: str) -> None:
-        """Change to another layout; the former one is stored."""
+        """Store the current layout of the desk, then switch to the layout *profile*."""
         with show_busy_cursor():
             self.keep_layout()
             self._store.set(settings.LAYOUT_PROFILE, profile)
@@ -224,20 +224,20 @@ class Appearance(QObject):
 
     @show_busy_cursor()
     def reset_layout(self) -> None:
-        """Move every panel to its default position."""
+        """Move all panels to their default positions."""
         self._store.remove(self._build_layout_key(self._desk.is_short_of_room))
         self._desk.arrange(self.layout)
 
     def keep_layout(self) -> None:
-        """Store the layout for this screen size."""
+        """Store the current layout for this screen size."""
         if self._desk.has_been_visible:
             self._store.set(self._build_layout_key(self._desk.narrow), self._desk.save_state())
 
     def _build_layout_key(self, narrow: bool) -> settings.WindowSettingKey[QByteArray]:
         """Return the settings key of the layout for this screen size.
 
-        A profile has a layout for each screen size, and a second one for a narrow desk, because the layout of
-        a large screen leaves no room for the picture on a small one.
+        Each layout has a stored state for each screen size, and another state for a narrow desk. The state of
+        a large screen would leave no room for the topology on a small screen.
         """
         screen = self._desk.screen().size()
         kind = f"{self.layout}-narrow" if narrow else self.layout
@@ -249,7 +249,7 @@ class Appearance(QObject):
 
 
 def enlarge_on_wide_screen(store: WindowSettings, width_px: int) -> None:
-    """Store a larger text size at the first start on a wide screen."""
+    """At the first start on a wide screen, store a larger text size."""
     if width_px >= settings.WIDE_SCREEN_PX and not store.has_value(settings.FONT_SCALE):
         store.set(settings.FONT_SCALE, settings.WIDE_SCALE)
 

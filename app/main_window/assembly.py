@@ -1,4 +1,4 @@
-"""Construction of everything behind the start page, in steps of milliseconds so that the page stays responsive.
+"""Construction of all parts of the window except the start page, in short steps so that the page stays responsive.
 
 Only this module connects the parts of the window to each other.
 """
@@ -76,14 +76,14 @@ def assemble_window(
     use_timer: bool = True,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Iterator[None]:
-    """Build the missing parts of the window; between two steps it may process events."""
+    """Build the missing parts of the window. Between two steps, the window may process events."""
     return Assembly(window, profile, use_timer, clock).build_parts()
 
 
 class Assembly(QObject):
-    """Builder that creates and connects the parts of the window; no part knows it.
+    """Builder that creates and connects the parts of the window. No part refers to it.
 
-    Without a *profile* nothing is stored.
+    Without a *profile*, nothing is stored.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class Assembly(QObject):
     # --- parts ------------------------------------------------------------------------------------------------
 
     def _make_desk(self) -> Iterator[None]:
-        """Create the page and then the views, one per step, each in its place."""
+        """Create the page, and then one view per step."""
         self._desk = desk = Desk()
         self._desk_page = DeskPage(desk, self._actions.by_name)
         self._pages.addWidget(self._desk_page)
@@ -177,7 +177,7 @@ class Assembly(QObject):
         self._appearance.bind_actions(view.tools)
 
     def _connect_navigation(self) -> None:
-        """Connect the navigation between pages, and what is stored on the way."""
+        """Create and connect the navigation between pages, and the parts that store data when the page changes."""
         self._drafts = QueryDrafts(self._shared, self._console)
         self._cards = TopologyLayout(self._shared, self._topology)
         self._start_page = StartPage(self._shared, self._picker)
@@ -193,7 +193,7 @@ class Assembly(QObject):
         )
 
     def _begin_run(self, drill: Drill) -> None:
-        """Begin to show a run."""
+        """Show a run that has just been started."""
         self._drafts.open_run_windows(drill)
         self._notice.clear()
         self._desk.get_view_of(Briefing).unscored = self._play.practicing
@@ -202,7 +202,7 @@ class Assembly(QObject):
         self._navigation.open_desk(title)
 
     def _make_pages(self) -> None:
-        """Create the pages that open during a run or after it."""
+        """Create the pages that open during or after a run."""
         window, navigation = self._window, self._navigation
         self._gate = QuarantineGate(self._shared, navigation, self._picker)
         self._branches = BranchViews(self._shared, navigation)
@@ -253,7 +253,7 @@ class Assembly(QObject):
             file_signal.connect(self._files.open)
 
     def _make_auxiliary_parts(self) -> None:
-        """Create first run and help, announcements, the palette, and checks of the installation."""
+        """Create introduction, help, announcements, palette, and diagnostics."""
         window, page = self._window, self._desk_page
         self._first_run = FirstRun(self._shared, page, self._navigation, self._failover_moment)
         panels = {**self._desk.docks, "topology": page.topology, "timeline": page.timeline}
@@ -413,7 +413,7 @@ class Assembly(QObject):
         self._session.progress.connect(lambda _: self._window.show_status_bar())
 
     def _connect_window(self) -> None:
-        """Connect the requests of the window and its start page; this comes last."""
+        """Connect the requests of the window and its start page. This must be the last step."""
         window, picker = self._window, self._picker
         picker.chosen.connect(self._choice.choose)
         picker.fresh_wanted.connect(self._choice.generate_drill)
@@ -447,7 +447,7 @@ class Assembly(QObject):
         self._gate.admit(scenario, f"{scenario.name}.toml", lambda: self._choice.show(scenario))
 
     def _show_page(self) -> None:
-        """Disable the desk's actions on all other pages."""
+        """Enable the actions of the desk if the desk is shown, otherwise disable them."""
         on_desk = self._navigation.on_desk
         self._show_line(on_desk)
         self._actions.show_page(on_desk)
@@ -455,7 +455,10 @@ class Assembly(QObject):
             self._window.menus[title].menuAction().setEnabled(on_desk)
 
     def _show_line(self, visible: bool = True) -> None:
-        """Show command line and facts of the run, before the desk is shown, so that its panels keep their sizes."""
+        """Show command line and run facts.
+
+        This precedes the display of the desk, so that its panels keep their sizes.
+        """
         self._run_facts.setVisible(visible)
         self._input_line.setVisible(visible)
         self._window.show_status_bar()
@@ -472,7 +475,7 @@ class Assembly(QObject):
         save_charts(cast("Charts", self._desk.view("charts")), self._notice, self._window)
 
     def _import_classes(self) -> ClassController:
-        """Import classes on first use, as few starts need a network."""
+        """Return the class controller, created on first use because few starts need it."""
         if self._classes is None:
             from app.main_window.classes import ClassController
 
@@ -490,7 +493,7 @@ class Assembly(QObject):
         return self._classes
 
     def _import_teams(self) -> TeamController:
-        """Import teams on first use, as few starts need them."""
+        """Return the team controller, created on first use because few starts need it."""
         if self._teams is None:
             from app.main_window.teams import TeamController
 
@@ -502,13 +505,13 @@ class Assembly(QObject):
         return self._teams
 
     def _find_hosted(self) -> str:
-        """Return the question to ask before the window closes with a class or team that it hosts; empty means none."""
+        """Return the key of the confirmation before the window closes with a hosted class or team, or an empty text."""
         if self._classes is not None and self._classes.is_holding:
             return "quit_class"
         return "quit_team" if self._teams is not None and self._teams.is_holding else ""
 
     def _add_start_class_entry(self, menu: QMenu) -> None:
-        """Add the entry that starts a class, or opens the station of the running class."""
+        """Add the menu entry that starts a class, or opens the instructor station of the running class."""
         text = mark("&Start a class…")
         action = _add_entry(menu, text, self._start_class)
 
@@ -530,7 +533,7 @@ class Assembly(QObject):
             self._classes.stop()
 
     def _import_client_ports(self) -> ClientPorts:
-        """Import client ports on first use, as few starts need them."""
+        """Return the client ports, created on first use because few starts need them."""
         if self._ports is None:
             from app.main_window.sql_clients import ClientPorts
 
@@ -539,7 +542,7 @@ class Assembly(QObject):
         return self._ports
 
     def _describe_leave_consequence(self) -> str:
-        """Describe the consequence of leaving now."""
+        """Return the text that describes the consequence of leaving the run now."""
         if self._play.attending:
             return confirmations.IN_CLASS
         return confirmations.PROGRESS_NOT_SAVED if self._play.run_id is None else confirmations.PROGRESS_SAVED
@@ -551,7 +554,7 @@ class Assembly(QObject):
 
 
 def _add_entry(menu: QMenu, text: str, do: Callable[[], object]) -> QAction:
-    """Add an entry without a name or key; the palette also finds its English text."""
+    """Add a menu entry without an action name and key. The palette also finds its English text."""
     action = menu.addAction(tr(text), do)
     action.setProperty(SEARCH_WORDS_PROPERTY, text.replace("&", ""))
     return action

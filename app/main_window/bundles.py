@@ -1,4 +1,4 @@
-"""Bundles in the window: export of own drills in one file, and list and removal of imported ones."""
+"""Bundles in the window: export of the user's drills to one file, and list and removal of imported bundles."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from engine.drill.authoring.scenario import escape_invisible
 
 
 class BundleDialogs(WindowPart):
-    """The two dialogs for bundles and their actions."""
+    """Controller of the dialogs that export bundles and manage imported bundles."""
 
     run_wanted = Signal(str)
     """Signal: path of a recorded run to open."""
@@ -38,7 +38,7 @@ class BundleDialogs(WindowPart):
     # --- export ---------------------------------------------------------------------------------------------
 
     def export(self) -> None:
-        """Select drills to export, and enter a title for them."""
+        """Open the dialog in which the user selects drills to export and enters a title."""
         self._library.read_scenarios()
         drills = [
             (summary.name, summary.title)
@@ -68,14 +68,14 @@ class BundleDialogs(WindowPart):
         if chosen_file:
             file = Path(chosen_file)
             bundle_file = file if file.suffix == bundle.SUFFIX else file.with_name(file.name + bundle.SUFFIX)
-            # the dialog has already asked for permission to replace the file with the chosen name
+            # the dialog has already asked before it replaces a file with the chosen name
             if bundle_file == file or confirm_replacement(
                 self._window, tr("Export as a bundle"), [bundle_file]
             ):
                 self.write(bundle_file, replace=True)
 
     def write(self, file: Path, replace: bool) -> None:
-        """Write the described bundle to *file*; show problems."""
+        """Write the selected drills as a bundle to *file*, and report problems."""
         maker = self.maker
         assert maker is not None
         try:
@@ -101,7 +101,7 @@ class BundleDialogs(WindowPart):
     # --- imported bundles -----------------------------------------------------------------------------------
 
     def show(self) -> None:
-        """List the imported bundles."""
+        """Show the list of imported bundles."""
         dialog = self.dialog = ImportedBundlesDialog(self._window)
         dialog.drill_wanted.connect(self._choice.ask_to_choose)
         dialog.run_wanted.connect(self.run_wanted)

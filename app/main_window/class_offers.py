@@ -1,4 +1,4 @@
-"""Offers of the start page after a class was interrupted: return to the seat, or hold the class again."""
+"""Offers on the start page after a class was interrupted: return to the seat, or host the class again."""
 
 import json
 from collections.abc import Callable
@@ -15,17 +15,17 @@ from engine.json_text import parse_json
 
 
 class SeatKey(Struct, frozen=True):
-    """Entries of the join dialog with which a person returns to a seat."""
+    """Entries of the join dialog that a person needs to return to a seat."""
 
     code: str = ""
     name: str = ""
     consent: bool = False
     open: bool = False
-    """True if the class was not over when the seat left."""
+    """True if the class was not over when the person left the seat."""
 
 
 def load_seat(store: WindowSettings) -> SeatKey:
-    """Return the last seat; empty if there was none."""
+    """Return the seat that was stored last, or empty entries if there is none."""
     try:
         match parse_json(store.get(settings.CLASS_SEAT) or "{}"):
             case {"code": str(code), "name": str(name), "consent": bool(consent), "open": bool(is_open)}:
@@ -36,15 +36,15 @@ def load_seat(store: WindowSettings) -> SeatKey:
 
 
 def keep_seat(store: WindowSettings, seat: SeatKey) -> None:
-    """Store the seat, so that the start page offers it."""
+    """Store the seat, so that the start page can offer to return to it."""
     store.set(settings.CLASS_SEAT, json.dumps(asdict(seat)))
-    store.sync()  # needed even if the window crashes
+    store.sync()  # written now, because the seat is needed after a crash of the window
 
 
 def offer_return(
     store: WindowSettings, notice: NoticeBar, hold: Callable[[Path], object], join: Callable[[], object]
 ) -> None:
-    """Offer to reopen the class that this window held, or to return to its seat."""
+    """Offer to reopen the class that this window hosted, or else to return to its seat."""
     database = Path(store.get(settings.CLASS_HELD))
     if database.is_file() and (description := _describe_class(database)):
         notice.offer(description, tr("Continue your class"), lambda: hold(database))
@@ -56,7 +56,7 @@ def offer_return(
 
 
 def _describe_class(database: Path) -> str:
-    """Return drill, time and seats of a class that is not over; otherwise nothing."""
+    """Describe drill, time and seats of a class that is not over. Return an empty text if the class is over."""
     from app.classroom.models import OVER
     from app.classroom.record import ClassRecord, RecordUnavailableError
     from app.classroom.scenario import parse_scenario

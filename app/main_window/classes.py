@@ -1,4 +1,4 @@
-"""Classes of the window: host a class with its board next to the desk, or join a class with the host's drill."""
+"""Classes of the window: it hosts a class with the instructor station in another window, or joins a class."""
 
 import json
 import sys
@@ -63,26 +63,26 @@ from engine.drill.time.history import History
 from engine.localization import from_json
 
 PORT: Final = JOIN_PORT
-"""Port at which a class of this window accepts seats."""
+"""Preferred TCP port of a class that this window hosts."""
 TESTS: Final = "".join(
     f'[[part]]\nkind = "{kind}"\n' + ("" if kind == "lesson" else f'mode = "{DrillMode.EXAM}"\n')
     for kind in KINDS
 )
-"""Plan text with a test before and after the lesson."""
+"""Plan text of a lesson with tests before it, after it, and some weeks later."""
 NO_SEAT: Final = mark("You are not in a class.")
 END_MS: Final = 4_000
-"""Time limit for the orderly end of a host process."""
+"""Maximum time in which a host process must end before it is killed."""
 
 
 class ClassController(QObject):
-    """The class that this window hosts, and the class in which it has a seat."""
+    """Controller of the class that this window hosts, and of the class in which it has a seat."""
 
     seat_state_shown = Signal(str)
-    """Signal with the state of the seat in its class as text; empty for the normal state."""
+    """Signal with the state of the seat as text; empty for the normal state."""
     help_wanted = Signal()
-    """Signal: F1 in the station or in a dialog of a class."""
+    """Signal: F1 was pressed in the instructor station or in a dialog of a class."""
     _room_checked = Signal(object)
-    """Signal: findings of the check of the room, from its thread."""
+    """Signal with the findings of `check_room`, emitted by its thread."""
 
     def __init__(
         self,
@@ -118,11 +118,14 @@ class ClassController(QObject):
 
     @property
     def is_holding(self) -> bool:
-        """True while a class of this window is running."""
+        """True while this window hosts a class."""
         return self._host is not None and self._host.state() is not QProcess.ProcessState.NotRunning
 
     def ask_to_start(self, name: str = "") -> StartClass | None:
-        """Return the dialog with the drill *name* selected, or the dashboard of the class that already runs."""
+        """Open the dialog that starts a class, with the drill *name* selected, and return it.
+
+        If this window already hosts a class, show the instructor station and return None.
+        """
         if self._host is not None and self.board is not None:
             self._notice.clear()
             self.board.show()
@@ -149,10 +152,12 @@ class ClassController(QObject):
         reflect: bool = False,
         late_rule: str = "start",
     ) -> None:
-        """Hold a class in a separate process; the class dashboard is shown at once, the code some seconds later.
+        """Host a new class in a separate process. The instructor station opens now.
 
-        *tests*: before the lesson, after it, and again some weeks later. *reflect*: people assess themselves
-        before points are shown. *late_rule*: rule for late seats.
+        The join code appears some seconds later.
+
+        *tests*: add tests before the lesson, after it, and some weeks later. *reflect*: ask for a reflection
+        before points are shown. *late_rule*: start time of seats that join late, see `LessonPlan.late`.
         """
         folder = get_default_folder() / "classes"
         folder.mkdir(parents=True, exist_ok=True)
@@ -170,11 +175,11 @@ class ClassController(QObject):
         self._host_class(database, "--plan", str(plan), address=address)
 
     def reopen_class(self, database: Path) -> None:
-        """Reopen the class of *database* at its last state."""
+        """Host the class in *database* again, from its last state."""
         self._host_class(database)
 
     def _host_class(self, database: Path, *words: str, address: str = EVERYWHERE[0]) -> None:
-        """Host the class of *database*, which is new or was held before; listen on *address*."""
+        """Host the class in *database*, which is new or was hosted before, and listen on *address*."""
         self._database = database
         self._store.set(settings.CLASS_HELD, str(database))
         self.board = ClassBoard()
@@ -198,7 +203,7 @@ class ClassController(QObject):
         )
 
     def _check_room(self) -> None:
-        """Check the network of the room in a thread, because unreachable addresses take seconds."""
+        """Check the class in a thread, because unreachable addresses take seconds."""
         if self.board is not None:
             invited = parse_invitation(self.board.code.text())
             QThreadPool.globalInstance().start(lambda: self._room_checked.emit(check_room(invited)))
@@ -208,14 +213,14 @@ class ClassController(QObject):
             self.board.lobby.show_findings(findings)
 
     def _on_station_closed(self) -> None:
-        """Show the window if it is hidden, and offer to open the station again."""
+        """Show the main window if it is hidden, and offer to open the instructor station again."""
         if not self._parent.isVisible():
             self._parent.show()
         if self.is_holding:
             self._notice.offer(tr("The class continues."), tr("Instructor station"), self.ask_to_start)
 
     def _start_process(self, command: str, on_line: Callable[[str], None], *words: str) -> QProcess:
-        """Start `mirrordrill class` in a process; *on_line* receives each line of its standard output."""
+        """Start `mirrordrill class` *command* in a process. *on_line* receives each line of its standard output."""
         process = QProcess(self)
 
         def read_output() -> None:
@@ -227,7 +232,8 @@ class ClassController(QObject):
         def on_process_finished() -> None:
             if self.board is not None and process in (self._host, self._console):
                 text = bytes(process.readAllStandardError().data()).decode("utf-8", errors="replace").strip()
-                reason = text.splitlines()[-1] if text else ""  # the last line of a traceback names the error
+                # the last line of a traceback describes the error
+                reason = text.splitlines()[-1] if text else ""
                 if self._console is None:
                     self.board.show_failed_start(reason)
                 self.board.show_problem(reason or tr("The class has ended."))
@@ -239,7 +245,7 @@ class ClassController(QObject):
         return process
 
     def _start_host_process(self, process: QProcess, command: str, *words: str) -> None:
-        """Start `mirrordrill class` for the class that this window holds."""
+        """Start `mirrordrill class` *command* in *process*, for the class that this window hosts."""
         process.setWorkingDirectory(str(Path(__file__).parents[2]))
         process.start(
             sys.executable, ["-m", "app", "class", command, "--database", str(self._database), *words]
@@ -275,7 +281,7 @@ class ClassController(QObject):
                 self._update_seat_view(update)
 
     def _show_class(self, board: ClassBoard) -> None:
-        """Show the drill on the station, and the events that it and its servers offer."""
+        """Show the drill in the instructor station, with the input lines that it offers as injects."""
         try:
             with closing(ClassRecord(str(self._database), new=False)) as record:
                 part, prepared = record.read_class(), record.read_instructions()
@@ -299,7 +305,7 @@ class ClassController(QObject):
         )  # fmt: skip
 
     def _show_replay(self, seats: Sequence[int]) -> None:
-        """Show the runs of *seats*, as the record has them, in the replay."""
+        """Show the recorded runs of *seats* in the replay of the instructor station."""
         if self.board is None or self.board.replay is None:
             return
         try:
@@ -319,7 +325,7 @@ class ClassController(QObject):
         self.board.replay.show_runs(runs)
 
     def _show_divergences(self, moments: Sequence[ReplayMoment]) -> None:
-        """Show the moments at which seats diverged: the best choice next to the most frequent other one."""
+        """Show the times at which seats diverged: the best choice, and the most frequent other choice."""
         if self.board is None or self.board.replay is None:
             return
         targets = []
@@ -336,11 +342,12 @@ class ClassController(QObject):
             self._show_on_dashboard(tr("So far all seats have made the same choices."))
 
     def _show_seat_run(self, message: ObservedRun) -> None:
-        """Show the run of a seat live in the station."""
+        """Show the run of a seat live in the instructor station."""
         if self.board is None:
             return
         scenario, mode = parse_scenario(message.text, message.scenario), DrillMode(message.mode)
-        if mode is DrillMode.EXAM:  # the world is the same, and the instructor may see all of it
+        # the mode does not change the world, and the instructor may see everything
+        if mode is DrillMode.EXAM:
             mode = DrillMode.PRACTICE
         self._shown_history = history = History(Drill(scenario, message.seed, mode))
         apply_actions(history, message.acts, message.tick)
@@ -359,7 +366,7 @@ class ClassController(QObject):
         self._show_watched_seat(message.seat, self._shown_history.drill)
 
     def _show_watched_seat(self, seat: int, drill: Drill) -> None:
-        """Show which seat is watched, its time and its commands."""
+        """Show the number of the observed seat, its time and its inputs."""
         if self.board is not None:
             lines = [
                 f"{formatting.format_run_time(item.tick / TICKS_PER_S)}  {item.line_without_time}"
@@ -372,7 +379,7 @@ class ClassController(QObject):
             self._console.write(f"{line}\n".encode())
 
     def _save_sheet(self, file: Path) -> None:
-        """Save the page for seats, with code and steps."""
+        """Save the printable page for the seats, with the join code and the steps."""
         if self.board is None:
             return
         page = build_sheet(self.board.title.text(), self.board.code.text())
@@ -386,7 +393,7 @@ class ClassController(QObject):
             self._show_on_dashboard(tr("Saved {file}. Open it in a browser to print it.").format(file=file))
 
     def _export_seat_file(self, file: Path) -> None:
-        """Export the file with which seats without a network begin."""
+        """Save the file from which seats without a network start."""
         try:
             with closing(ClassRecord(str(self._database), new=False)) as record:
                 atomic_write.write(file, class_files.build_handout(record))
@@ -402,7 +409,10 @@ class ClassController(QObject):
             )
 
     def _build_report(self, name: str, names: bool) -> None:
-        """Build the debrief of the class in a separate process, which replays every run."""
+        """Build the report of the class in the file *name*. A separate process replays every run.
+
+        *names*: show names.
+        """
         process = QProcess(self)
         report_lines = [""]
 
@@ -435,13 +445,13 @@ class ClassController(QObject):
             self.board.show_problem(text)
 
     def stop_host(self) -> None:
-        """Close the class; its record stays, and `class export` writes it to one file."""
+        """Stop the class host and close the instructor station. The record of the class remains."""
         for process in (self._console, self._host):
             if process is not None:
                 process.blockSignals(True)
                 process.terminate()
                 if not process.waitForFinished(END_MS):
-                    process.kill()  # acknowledged inputs are on disk
+                    process.kill()  # no data is lost, because acknowledged inputs are on disk
                     process.waitForFinished(END_MS)
         if self._host is not None and self.board is not None:
             self._store.set(settings.CLASS_HELD, "")
@@ -454,7 +464,7 @@ class ClassController(QObject):
     # --- joining one
 
     def ask_to_join(self) -> JoinClass:
-        """Open the dialog with the code and the name of the last class."""
+        """Open the dialog that joins a class, with the code and the name that were used last."""
         seat = load_seat(self._store)
         dialog = JoinClass(
             seat.name or signature.get_player_name(self._store), self._parent, seat.code, seat.consent
@@ -467,7 +477,7 @@ class ClassController(QObject):
         return dialog
 
     def return_to_class(self) -> JoinClass:
-        """Return to the seat with the code and name entered last."""
+        """Return to the last seat, with the code and the name that were used last."""
         dialog = self.ask_to_join()
         if dialog.code.text():
             dialog.ask_to_join()
@@ -489,7 +499,7 @@ class ClassController(QObject):
             self._dialog.show_progress(text)
 
     def _on_joined(self) -> None:
-        """Handle the host's description of the drill."""
+        """React to the host's welcome, after which the drill is on screen."""
         dialog, self._dialog = self._dialog, None
         if dialog is not None:
             dialog.accept()
@@ -499,7 +509,7 @@ class ClassController(QObject):
         keep_seat(self._store, replace(seat, open=False))
 
     def join_class(self, code: str, name: str, consent: bool = False, part: int | None = None) -> None:
-        """Take the seat; the drill is loaded when the host has responded.
+        """Join a class. The drill is loaded when the host has responded. *code*: join code, or path of a seat file.
 
         *part*: current part of the class, if known.
         """
@@ -521,7 +531,7 @@ class ClassController(QObject):
         seat.another_part.connect(lambda number, consent: self.join_class(code, name, consent, number))
 
     def ask_to_raise_hand(self) -> QInputDialog | None:
-        """Ask for a question and send it to the instructor. Lower the hand if it is raised."""
+        """Ask for a question and send it to the instructor. If the hand is raised, lower it instead."""
         if self.seat is None:
             self._notice.show_info(tr(NO_SEAT))
             return None
@@ -536,7 +546,7 @@ class ClassController(QObject):
         return dialog
 
     def allow_looks(self) -> None:
-        """Allow or forbid the instructor to observe this seat."""
+        """Ask the person whether the instructor may observe this seat."""
         if self.seat is None:
             self._notice.show_info(tr(NO_SEAT))
         else:
@@ -548,7 +558,7 @@ class ClassController(QObject):
             self.seat = None
 
     def stop(self) -> None:
-        """Stop the class processes, because the window closes."""
+        """Stop all processes of the class, because the window closes."""
         held_class = self._store.get(settings.CLASS_HELD)
         self._leave_seat()
         self.stop_host()

@@ -1,4 +1,4 @@
-"""Closing of the window: asks about a run in progress, and stores the state of the window."""
+"""Closing of the window: confirmation while a run is in progress, and storage of the window's state."""
 
 from collections.abc import Callable
 from typing import Final
@@ -15,7 +15,7 @@ from app.main_window.shared_parts import SharedParts, WindowPart
 
 
 class CloseGuard(WindowPart):
-    """Decision whether the window may close, or must ask first."""
+    """Guard that decides whether the window may close or must ask first."""
 
     def __init__(
         self,
@@ -32,15 +32,15 @@ class CloseGuard(WindowPart):
         """Question about a hosted class or team (empty: none), and whether the user has agreed to end it."""
 
     def close(self, event: QCloseEvent) -> None:
-        """Ignore the *event* if the user must answer a question first.
+        """Ignore *event* if the user must answer a question first.
 
-        Otherwise store queries, cards, layout and run.
+        Otherwise, store query drafts, card positions, layout and run.
         """
         asked_from_outside = event.spontaneous() and not _is_session_ending()
         hosted = self._find_hosted()
         if hosted and not self._hosted_may_end and not _is_session_ending():
             event.ignore()
-            hide = self._window.hide if hosted == "quit_class" else None  # the class dashboard stays open
+            hide = self._window.hide if hosted == "quit_class" else None  # the instructor station stays open
             self._irrevocable.confirm(hosted, self._close_with_hosted, hide)
             return
         if asked_from_outside and self._irrevocable.is_run_at_risk:
@@ -58,17 +58,17 @@ class CloseGuard(WindowPart):
 
 
 def _is_session_ending() -> bool:
-    """Return whether the desktop session is ending; no program should ask a question then."""
+    """Return whether the desktop session is ending. No program should then ask a question."""
     app = QApplication.instance()
     return isinstance(app, QApplication) and app.isSavingSession()
 
 
 DRAFT_SAVE_DELAY_MS: Final = 300
-"""Pause after the last change before the drafts are stored, because changes come in bursts."""
+"""Pause after the last change before the settings are written, because changes come in bursts."""
 
 
 class SettingsWriter(WindowPart):
-    """Writer of the settings file, which exists as long as the window."""
+    """Writer of the settings file. It exists as long as the window."""
 
     def __init__(self, shared: SharedParts) -> None:
         super().__init__(shared)
@@ -78,18 +78,18 @@ class SettingsWriter(WindowPart):
         shared.store.changed = self._write_timer.start
 
     def write(self) -> None:
-        """Write to disk now; show a new problem once."""
+        """Write the settings to disk now. Report each problem only once."""
         problem = self._store.problem
         if problem and not self._is_reported:
             self._notice.warn(problem)
         self._is_reported = bool(problem)
 
     def stop_writing(self) -> None:
-        """Stop writing on changes, because the window writes its final settings itself."""
+        """Stop writing after changes, because the window writes its final settings itself."""
         self._write_timer.stop()
         self._store.changed = lambda: None
 
     def write_at_start(self) -> None:
-        """Write at the start, when a problem can still be fixed."""
+        """Write the settings at the start, when the user can still fix a problem."""
         self._store.set(settings.GEOMETRY, self._window.saveGeometry())
         self.write()

@@ -1,4 +1,7 @@
-"""Command palette index: every action, input, panel and drill, by its interface text, English text and input line."""
+"""Entries of the command palette and the fault menu: actions, inputs, panels and drills.
+
+The palette finds an entry by its text in the interface language, by its English text, or by its input line.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
@@ -24,7 +27,7 @@ from engine.model import World
 
 
 def list_targets(world: World, open_database: str = "") -> list[tuple[str, list[ActionTarget]]]:
-    """Return all objects with actions, by kind. Of many databases return only *open_database*."""
+    """Return all objects that have actions, by kind. If there are many databases, return only *open_database*."""
     servers = [ActionTarget("server", (name,)) for name in world.instances]
     names = list(world.instances)
     links = [ActionTarget("link", (a, b)) for index, a in enumerate(names) for b in names[index + 1 :]]
@@ -44,7 +47,7 @@ def list_targets(world: World, open_database: str = "") -> list[tuple[str, list[
 
 
 class FaultMenu(QObject):
-    """Fault menu with a submenu for each object of the current run."""
+    """Fault menu, with a submenu for each object of the current run."""
 
     def __init__(self, menu: QMenu, session: HostSession, topology: Topology, revert_all: QAction) -> None:
         super().__init__(menu)
@@ -74,13 +77,13 @@ def _refill_menu(menu: QMenu, target: ActionTarget, fill_one: Callable[[QMenu, A
 
 
 FILLED_LATER: Final = ("&Faults",)
-"""Menus that are filled when they open; their actions are found elsewhere."""
+"""Menus that are filled when they open. The palette finds their actions elsewhere."""
 
 Group = tuple[str, list[QAction]]
 
 
 class PaletteCommands(WindowPart):
-    """Command palette and its entries."""
+    """Command palette with its entries."""
 
     def __init__(
         self,
@@ -97,12 +100,12 @@ class PaletteCommands(WindowPart):
         self._palette = Palette(shared.window)
 
     def open(self) -> None:
-        """Show the palette with the available commands."""
+        """Show the palette with all commands that are currently available."""
         self._palette.offer(self.list_groups())
         self._palette.open()
 
     def list_groups(self) -> Iterator[Group]:
-        """Yield a title each, and the actions under it."""
+        """Yield the groups of entries: a title, and the actions under it."""
         yield "", _add_english_texts(self._actions.items())
         tools = {f"query.{name}": action for name, action in self._console.tools.items()}
         yield tr("Query"), _add_english_texts(tools.items())
@@ -118,7 +121,10 @@ class PaletteCommands(WindowPart):
         yield tr("Open a drill…").rstrip("…"), self._list_drill_actions()
 
     def _list_drill_actions(self) -> list[QAction]:
-        """Return one entry for each drill, the same object each time, so that recent choices can be listed first."""
+        """Return one action for each drill.
+
+        Repeated calls return the same objects, so that the palette can list recent choices first.
+        """
         return [
             self._get_drill_action(summary.name, summary.title)
             for summary in self._library.summaries.values()
@@ -137,7 +143,7 @@ class PaletteCommands(WindowPart):
 
 
 def _add_english_texts(named: Iterable[tuple[str, QAction]]) -> list[QAction]:
-    """Return the actions of the key table, so that they are found by their English text in any language."""
+    """Add the English texts of the key table to the actions, so that the palette finds them. Return the actions."""
     english_actions = []
     for name, action in named:
         if name in keys.BY_NAME:
@@ -147,8 +153,8 @@ def _add_english_texts(named: Iterable[tuple[str, QAction]]) -> list[QAction]:
 
 
 def _collect_menu_only_entries(menu: QMenu, offered: set[QAction]) -> Iterator[Group]:
-    """Yield entries that exist only in a menu, under its title."""
-    menu.aboutToShow.emit()  # the content of the menu may depend on the current state
+    """Yield the entries that exist only in *menu* and its submenus, grouped by menu title."""
+    menu.aboutToShow.emit()  # updates menus whose content depends on the current state
     single = []
     for action in menu.actions():
         inner = action.menu()

@@ -1,7 +1,7 @@
-"""Confirmation policy for irrevocable actions: which ones ask first, and how.
+"""Confirmations of irrevocable actions: the actions that need one, and the dialog.
 
-`ACTIONS` and `LINES` list them; parts of the window with their own irrevocable actions call `confirm`.
-Revocable actions are applied at once, and the notice offers to undo them for `UNDO_S`.
+`ACTIONS` and `LINES` list these actions. Parts of the window with other irrevocable actions call `confirm`.
+Revocable actions are applied without a question. A notice offers to undo them for `UNDO_S`.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 UNDO_S: Final = 10.0
-"""Wall time during which a notice offers to undo an action. Assumed."""
+"""Wall time for which a notice offers to undo an action. Assumed."""
 
 
 class ConfirmationText(Struct, frozen=True):
-    """Text of the confirmation before an action. Enter, Space and Escape give the harmless answer."""
+    """Texts of a confirmation dialog. Enter, Space and Escape select the harmless answer."""
 
     text: str
     consequence: str
-    """Second sentence, with the consequence."""
+    """Second sentence, which describes the consequence."""
     yes: str
     cancel_label: str
     """Label of the button that cancels."""
     third_label: str = ""
-    """A third answer, which loses nothing."""
+    """Label of a third button, which loses no data; empty if there is none."""
 
 
 QUESTIONS: Final = {
@@ -54,18 +54,17 @@ ACTIONS: Final = {
     "drill.finish": "finish",
     "drill.quit": "quit",
 }
-"""Actions of the window (menu, button, key and palette) that need a confirmation during a run -> the question.
-"""
+"""Actions of the window that need a confirmation during a run -> key in QUESTIONS."""
 
 LINES: Final = {"finish": "finish", "hint": "hint"}
-"""Verbs of input lines that panels send and that ask -> their question. A line that is typed in full asks nothing."""
+"""Verbs of input lines from panels that need a confirmation -> key in QUESTIONS. Typed lines need none."""
 
 CLASS_LINES: Final = {"finish": "finish_class", "back": "send_back", "reset": "start_over"}
-"""Verbs of lines of `class console` that the class dashboard sends and that ask -> their question."""
+"""Verbs of console lines from the instructor station that need a confirmation -> key in QUESTIONS."""
 
 
 class ConfirmationDialogs(QObject):
-    """Confirmation questions over *parent*; during a question the run of *session* is paused."""
+    """Confirmation dialogs over *parent*. While a dialog is open, the run of *session* is paused."""
 
     def __init__(
         self,
@@ -74,9 +73,9 @@ class ConfirmationDialogs(QObject):
         watching: Callable[[], bool],
         describe_consequence: Callable[[], str],
     ) -> None:
-        """Create confirmations; *watching*: predicate, whether the reference solution is shown.
+        """Create the dialogs. *watching* returns whether the run on screen is not the user's own run.
 
-        *describe_consequence*: describes what happens to a run that is left.
+        *describe_consequence* returns the text about the consequence of leaving the run.
         """
         super().__init__(parent)
         self._parent, self._session = parent, session
@@ -86,24 +85,24 @@ class ConfirmationDialogs(QObject):
 
     @property
     def is_run_at_risk(self) -> bool:
-        """Return whether a run that is played, not watched, is in progress."""
+        """Return whether an unfinished run of the user is in progress. A run that is only watched does not count."""
         drill = self._session.live
         return drill is not None and not drill.finished and not self._watching()
 
     def add_confirmation(self, name: str, do: Callable[[], object]) -> Callable[[], object]:
-        """Return a callback that runs the action *name*, after its confirmation if it has one."""
+        """Return a callback that executes *do*. If the action *name* needs a confirmation, the callback asks first."""
         act = ACTIONS.get(name)
         return do if act is None else lambda: self.confirm_if_needed(act, do)
 
     def confirm_if_needed(self, act: str, callback: Callable[[], object]) -> None:
-        """Ask before an action that ends or leaves the run; without such a run call *callback* at once."""
+        """Ask before an action that ends or leaves the run. If no run is at risk, call *callback* without asking."""
         if self.is_run_at_risk:
             self.confirm(act, callback, kept=tr(self._describe_consequence()))
         else:
             callback()
 
     def confirm_input(self, line: str, callback: Callable[[str], object]) -> None:
-        """Apply an input line of a panel, after a question if it has a price or ends the run."""
+        """Pass an input line of a panel to *callback*. Ask first if the line costs points or ends the run."""
         verb, _, words = line.partition(" ")
         cost = _get_hint_cost(self._session.live, words) if verb == "hint" else None
         if not self.is_run_at_risk or verb not in LINES or cost == 0.0:
@@ -114,7 +113,10 @@ class ConfirmationDialogs(QObject):
             )
 
     def confirm_class_input(self, line: str, audience: str, callback: Callable[[str], object]) -> None:
-        """Send a dashboard line to *audience*, after a question if seats could not continue from their state."""
+        """Pass a line of the instructor station to *callback*. Ask first if it ends or rewinds runs.
+
+        *audience*: description of the seats that the line addresses.
+        """
         act = CLASS_LINES.get(line.partition(" ")[0])
         if act is None:
             callback(line)
@@ -128,9 +130,10 @@ class ConfirmationDialogs(QObject):
         third_callback: Callable[[], object] | None = None,
         **facts: str,
     ) -> None:
-        """Ask the question of *act*; call *callback* on yes.
+        """Ask the question with the key *act*, and call *callback* if the user agrees.
 
-        A second question replaces the first. *third_callback* belongs to the third answer.
+        A second question replaces the first. *third_callback* is called for the third answer. *facts* are
+        inserted into the text.
         """
         if self.box is not None:
             self.box.reject()
@@ -172,7 +175,7 @@ class ConfirmationDialogs(QObject):
 
 
 def _get_hint_cost(drill: Drill | None, arguments: str) -> float:
-    """Return the current cost of that level of a hint; 0 if hints are free or do not exist."""
+    """Return the current cost of the hint in *arguments*; 0 if hints are free or there is no further hint."""
     layer = arguments.split()[-1:] or [""]
     if drill is None or not layer[0].isdigit() or drill.find_next_hint() is None:
         return 0.0

@@ -1,4 +1,4 @@
-"""Pages after a run: its debrief, another try, the reference, the run as a file, and earlier runs."""
+"""Actions after a run: its debrief and analysis, another attempt, the reference solution, and earlier runs."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -50,13 +50,13 @@ if TYPE_CHECKING:
 
 
 WAIT_S: float = 6.0
-"""Wall time for which the desk stays after a drill has ended. Assumed: enough to read two sentences."""
+"""Wall time for which the desk stays on screen after a drill has ended. Assumed: time to read two sentences."""
 QUIET_S: float = 2.0
-"""Seconds without a key press before the page changes, so that typed words go to the page in view."""
+"""Wall time without a key press before the page changes, so that typed text does not reach the wrong page."""
 
 
 class FinishMoment(QObject):
-    """Short display of the end of a run. The page changes afterwards, or at once on request."""
+    """Short notice about the end of a run. The debrief opens after a delay, or immediately on request."""
 
     def __init__(self, notice: NoticeBar, parent: QObject) -> None:
         super().__init__(parent)
@@ -67,11 +67,11 @@ class FinishMoment(QObject):
 
     @property
     def waiting(self) -> bool:
-        """Return whether the end of the run is shown before the debrief."""
+        """Return whether the notice is shown and the debrief is about to open."""
         return self._on_done is not None
 
     def show_reason(self, reason: str, callback: Callable[[], object]) -> None:
-        """Show the *reason* that ended the drill, and call *callback* after a while."""
+        """Show the *reason* for the end of the drill, and call *callback* after the delay."""
         self._on_done = callback
         if WAIT_S <= 0.0:
             self.open_debrief()
@@ -83,7 +83,7 @@ class FinishMoment(QObject):
         self._timer.start(round(1000 * WAIT_S))
 
     def cancel(self) -> None:
-        """Cancel, because the desk was left another way."""
+        """Cancel the notice, because the user has left the desk."""
         self._timer.stop()
         self._on_done = None
 
@@ -104,16 +104,16 @@ class FinishMoment(QObject):
 
 
 REVIEW_BUDGET_S: Final = 0.02
-"""Wall time that the review may take before the page is shown, so that a short run is complete at once."""
+"""Wall time that the review may take before the page is shown, so that the page of a short run is complete."""
 
 
 class DebriefPage(WindowPart):
-    """The page after a run with all its actions."""
+    """Controller of the debrief page and its actions."""
 
     drill_wanted = Signal(str)
     """Signal: name of the next drill to play."""
     lessons_wanted = Signal(object, object)
-    """Signal: the `DebriefModel` of the run, and its lessons."""
+    """Signal: the `DebriefModel` of the run, and its lessons to practice."""
 
     def __init__(
         self, shared: SharedParts, page: Debrief, navigation: Navigation, gate: QuarantineGate
@@ -162,7 +162,7 @@ class DebriefPage(WindowPart):
 
     @property
     def drill(self) -> Drill | None:
-        """Run of the page, replayed; None if this version cannot replay it."""
+        """Replayed run of the page; None if this version cannot replay it."""
         return self._drill
 
     @property
@@ -175,9 +175,9 @@ class DebriefPage(WindowPart):
     def _show_finished(self, report: Report) -> None:
         live = self._session.live
         if self._play.practicing:
-            return  # a lesson shows the debrief of the run before it
+            return  # after a lesson, the debrief of the run before it is shown
         if self._play.attending and live is not None and not live.terms.truth:
-            return  # in an exam only the host of the class has the rubric
+            return  # only the class host has the rubric of an exam
         if self._play.attending and self._play.is_ended_by_instructor:
             report["ended_by"] = BY_INSTRUCTOR
         self._report = report
@@ -195,7 +195,7 @@ class DebriefPage(WindowPart):
             self.moment.show_reason(describe_result(report), lambda: self._show_run(report))
 
     def show_stored(self, run_id: int) -> None:
-        """Show the debrief of a finished run of the profile."""
+        """Show the debrief of the finished run *run_id* from the profile."""
         self._asks = False
         profile = self._profile
         if profile is None:
@@ -217,7 +217,7 @@ class DebriefPage(WindowPart):
         self._replay_and_show(report, text, RunId(run_id), report_differences)
 
     def open_file(self, file: Path) -> None:
-        """Open a run in a JSON file, and report whether it replays to the same states."""
+        """Open a run from a JSON file, and report whether its replay matches the recorded states."""
         self._asks = False
         try:
             report, text = run_files.read(file)
@@ -256,7 +256,7 @@ class DebriefPage(WindowPart):
     def _replay_and_show(
         self, report: Report, text: str, run_id: RunId | None, callback: Callable[[], None] = lambda: None
     ) -> None:
-        """Replay the run of *report* and show it; without its scenario show only the report."""
+        """Replay the run of *report* and show it. If its scenario is unreadable, show only the report."""
         self._navigation.leave_run()
         self._drill = self._scenario = None
         self._run_id = run_id
@@ -271,7 +271,7 @@ class DebriefPage(WindowPart):
 
     def _on_reopened(self, report: Report, callback: Callable[[], None], drill: Drill | None) -> None:
         self._drill = drill
-        if self._run_id is None:  # compare the figures of a foreign file, but show those computed here
+        if self._run_id is None:  # show the figures of the replay, not the figures in a foreign file
             if drill is None:  # the reason has already been shown
                 self._navigation.show_home()
                 return
@@ -281,7 +281,7 @@ class DebriefPage(WindowPart):
         self._show_run(report, callback)
 
     def return_to_debrief(self) -> None:
-        """Go back from a finished run on the desk to its debrief, or else to the drills."""
+        """Return from a finished run on the desk to its debrief. Without a debrief, return to the start page."""
         self._session.pause()
         if self._report is None:
             self._navigation.show_home()
@@ -292,7 +292,7 @@ class DebriefPage(WindowPart):
             self._show_run(self._report)
 
     def _show_run(self, report: Report, callback: Callable[[], None] = lambda: None) -> None:
-        """Show the run at once, and analyze it in the background."""
+        """Show the run, and then analyze it in the background."""
         drill, source = self._drill, self._source
         if source is not None and drill is not None and _is_same_run(source.drill, drill):
             self._source = replace(source, drill=drill)
@@ -328,7 +328,7 @@ class DebriefPage(WindowPart):
         return bool(self._source.report["score"]["scored"]) and self._account is None
 
     def _suggest_next(self, report: Report) -> str:
-        """Return the drill that the start page recommends, or else the next one in its learning path."""
+        """Return the recommended next drill, or else the next drill of the learning path; empty if there is none."""
         if self._play.attending:
             return ""
         name = report["scenario"]
@@ -348,7 +348,7 @@ class DebriefPage(WindowPart):
         self._waiting = []
 
     def show_page(self) -> None:
-        """Cancel the analysis when another page than the debrief is shown."""
+        """Cancel the analysis when another page is shown instead of the debrief."""
         if self._navigation.is_shown(self._page) or not self._analysis.running:
             return
         self._analysis.cancel()
@@ -356,7 +356,7 @@ class DebriefPage(WindowPart):
         self._write_waiting()
 
     def _analyze(self) -> None:
-        """Review the run, then compute the cost of each action and wait; skip computed results."""
+        """Start the next part of the analysis that has no result yet: the review, then the regret analysis."""
         drill, source = self._drill, self._source
         if drill is None:
             return
@@ -378,10 +378,10 @@ class DebriefPage(WindowPart):
     def _compute_account(
         self, drill: Drill, review: Review, effort: int
     ) -> Slices[tuple[RegretAnalysis, tuple[RunSegment, ...]]]:
-        """Compute the account of the run, then for each lesson a plan that a person can carry out in time."""
+        """Compute the regret analysis of the run, and for each lesson a continuation that a person can apply."""
         plans = list(certificates.load_plans(drill))
         if effort > EXTRA_PLANS and self._account is not None:
-            # the continuation must not require that the faults injected by the run are injected again
+            # known plans contain the run's own inputs, such as injected faults, which must not be repeated
             own_lines = {item.line for item in drill.journal}
             known_moves = [move.best for move in self._account.moves if move.plan]
             plans += [[item for item in best if item.line not in own_lines] for best in known_moves]
@@ -402,12 +402,12 @@ class DebriefPage(WindowPart):
         return account, tuple(lessons)
 
     def _exclude_foreign_end(self, account: RegretAnalysis) -> RegretAnalysis:
-        """Return the account without the end of a run that the instructor of a class ended."""
+        """Return the analysis without the end of the run, if the instructor of a class ended the run."""
         is_foreign = self._report is not None and self._report["ended_by"] == BY_INSTRUCTOR
         return exclude_finish(account) if is_foreign else account
 
     def _show_partial_account(self, account: RegretAnalysis) -> None:
-        """Show the partial result before the search is complete."""
+        """Show a provisional result while the search continues."""
         self._account, self._provisional = self._exclude_foreign_end(account), True
         self._page.update_run(self._build_model())
 
@@ -421,7 +421,7 @@ class DebriefPage(WindowPart):
         self._write_waiting()
 
     def _search_longer(self) -> None:
-        """Search with more plans from the moments where most may be missing."""
+        """Repeat the regret analysis with a larger search budget."""
         drill, source = self._drill, self._source
         if drill is None or source is None or self._analysis.running:
             return
@@ -442,7 +442,7 @@ class DebriefPage(WindowPart):
             return None
 
     def _on_reflected(self, reflection: Reflection | None) -> None:
-        """Show the points after the person's reflection or its refusal."""
+        """Store the person's reflection, if there is one, and show the points."""
         self._asks = False
         self._play.reflected.emit(reflection)
         if reflection is not None and self._profile is not None and self._run_id is not None:
@@ -457,7 +457,7 @@ class DebriefPage(WindowPart):
     # --- actions ----------------------------------------------------------------------------------------------
 
     def _begin_with_new_seed(self) -> None:
-        """Begin the same drill with a new random seed."""
+        """Start the same drill with a new random seed."""
         if self._scenario is not None and self._report is not None:
             self._play.begin(self._scenario, self._report["mode"])
 
@@ -466,7 +466,7 @@ class DebriefPage(WindowPart):
             self._play.watch(self._scenario, int(self._report["seed"]))
 
     def _start_lessons(self) -> None:
-        """Go through the mistakes one by one."""
+        """Practice the mistakes of the run one by one."""
         model = self._build_model()
         verdict = model.build_verdict()
         if self._drill is not None and verdict is not None and verdict.lessons:
@@ -480,7 +480,7 @@ class DebriefPage(WindowPart):
         self._play.replay_from(round(t_s * 100))
 
     def export(self, kind: str) -> None:
-        """Ask for a file and export the run in one of the forms of `EXPORTS`, when the analysis is finished."""
+        """Ask for a file and export the run as *kind*, a key of `EXPORTS`. The file is written after the analysis."""
         report = self._report
         if report is None or self._drill is None:
             self._notice.warn(tr("This run cannot be exported because it cannot be replayed here."))
@@ -530,7 +530,7 @@ class DebriefPage(WindowPart):
             )
 
     def _format_finish_time(self) -> str:
-        """Format the end time of the run: from the profile, or the current time if it has just ended."""
+        """Format the end time of the run. For a run that has just ended, use the current time."""
         rows = [run for run in self._library.list_finished_runs() if run.run_id == self._run_id]
         if rows:
             return signature.format_time(rows[0].finished_at)
@@ -539,7 +539,7 @@ class DebriefPage(WindowPart):
 
 
 def _is_same_run(first_drill: Drill, second_drill: Drill) -> bool:
-    """Return True if both are replays of one run, so that computed results stay valid."""
+    """Return True if both drills are replays of the same run, so that computed results remain valid."""
     if first_drill is second_drill:
         return True
     names = (first_drill.scenario.name, first_drill.seed, first_drill.journal) == (
@@ -555,10 +555,7 @@ def _is_same_run(first_drill: Drill, second_drill: Drill) -> bool:
 
 
 def _list_files(kind: str, source: ExportSource, file: Path) -> list[Path]:
-    """Return the files that the export writes.
-
-    Tables are several files, and the chosen name is the prefix of their names.
-    """
+    """Return the files that the export writes. For tables, the names of several files begin with the chosen name."""
     if kind != "csv":
         return [file]
     return [file.with_name(f"{file.stem}-{name}") for name in sheets.build_sheets(source)]
@@ -575,7 +572,7 @@ def _write_pdf(source: ExportSource, file: Path) -> None:
 
 
 def _select_localizable_parts(recorded: Report, replayed: Report) -> Report:
-    """Return *recorded*, with equal parts of *replayed*, because messages read from a file exist only in English."""
+    """Return *recorded*, but take equal parts from *replayed*, because messages in a file exist only in English."""
     report: Mapping[str, object] = replayed
     fields = {name: report[name] if report.get(name) == part else part for name, part in recorded.items()}
     return cast(Report, fields)
@@ -592,7 +589,7 @@ EXPORTS: Final[dict[str, tuple[str, Callable[[ExportSource, Path], None]]]] = {
         lambda source, file: atomic_write.write(file, runbook.build_reference_runbook(source)),
     ),
 }
-"""Kind -> file extension and writer."""
+"""Kind of export -> file extension, and function that writes the file."""
 
 WITH_CURVE: Final = frozenset({"html", "pdf", "csv"})
-"""Kinds of exports that contain the reachable score."""
+"""Kinds of exports that contain the value curve."""

@@ -1,4 +1,4 @@
-"""The desk: the arrangement of its views during a drill, and its storage."""
+"""Desk: the arrangement of its views during a drill, and the storage of the layout."""
 
 from __future__ import annotations
 
@@ -36,41 +36,41 @@ if TYPE_CHECKING:
 Kind = TypeVar("Kind", bound=QWidget)
 
 LAYOUT_VERSION: Final = 4
-"""Incremented when docks are added, removed or renamed; a layout of another version is not restored."""
+"""Version of the layout, incremented when docks change. Layouts of other versions are ignored."""
 
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 _BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 
 NARROW_UNITS: Final = 72.0
-"""Width in line heights below which the desk has two columns: the picture, and tabs with everything else.
+"""Width in line heights below which the desk has two columns: the topology, and tabs with all other views.
 
-Assumed: 1366 pixels at 125%, 1024 at 100%.
+Assumed: 1366 pixels at 125% text size, or 1024 pixels at 100%.
 """
 NARROW_SHARE: Final = 0.46
-"""Share of the width for the tabs on a narrow desk."""
+"""Share of the width that the tabs have on a narrow desk."""
 
 FLOATING_UNITS: Final = (20, 10)
 """Minimum width and height of a floating dock, in line heights."""
 LEFT_UNITS: Final = 13.0
-"""Minimum width of the left area in line heights: a goal must be readable with large text."""
+"""Minimum width of the left area in line heights. A goal must be readable with large text."""
 LEFT_SHARE_MAX: Final = 0.3
-"""Maximum share of the width for that minimum."""
+"""Maximum share of the desk's width that LEFT_UNITS may take."""
 LEAP_PX: Final = 100
-"""Change of the desk's size that indicates a maximized or restored window, not a dragged edge."""
+"""Minimum change of the desk's size that means a maximized or restored window, not a dragged edge."""
 FONT_REFRESH_FACTOR: Final = 1.0005
-"""Factor for the font of a dock. It forces a new layout without a visible change."""
+"""Factor of a dock's font size. It forces a new layout without a visible change."""
 TURNS_DATABASES: Final = 20
-"""Number of databases from which views take turns at high speed, each some five times a second. Ours."""
+"""Number of databases from which views update in turns at high speed, each five times a second. Our choice."""
 COMES_BACK_MS: Final = 2_000
-"""Time after which a window that leaves full screen has its old size."""
+"""Wall time within which a window that leaves full screen has its old size again."""
 EXPLORER_UNITS: Final = 19.0
-"""Initial width of Object Explorer in line heights: a database with its state in brackets."""
+"""Initial width of Object Explorer in line heights: a database name with its state in brackets."""
 EXPLORER_SHARE: Final = 0.55
-"""Share of the left area's height for Object Explorer below the brief: a tree needs more rows than a text."""
+"""Share of the left area's height for Object Explorer below the brief. A tree needs more lines than a text."""
 
 
 def get_widget(view: DeskView) -> QWidget:
-    """Return the view as the widget on the screen."""
+    """Return the view as a QWidget."""
     assert isinstance(view, QWidget)
     return view
 
@@ -84,19 +84,19 @@ def _make_view(dock_spec: Dock) -> DeskView:
 class Desk(QMainWindow):
     """Desk with the topology in the center and all other views in docks around it.
 
-    A view is created when it is first visible or needed: most runs show half of them. It is added to a desk that
-    is already in the window. Otherwise Qt would visit all widgets of the desk at each of the four steps from view
-    to window.
+    A view is created when it is first visible or needed, because most runs show half of the views. It is
+    added to a desk that is already in the window. Otherwise, Qt would visit all widgets of the desk at each
+    of the four steps from view to window.
     """
 
     room_changed = Signal()
-    """Signal: the available width now fits a different number of columns."""
+    """Signal: the desk has become narrow or wide."""
     message_ready = Signal(str)
-    """Signal with the reason for which a panel stays closed."""
+    """Signal with the reason why a panel stays closed."""
     requested = Signal(str)
-    """Signal: an input line of any view."""
+    """Signal: input line requested by a view."""
     view_created = Signal(str, QWidget)
-    """Signal: a new view with its name."""
+    """Signal: name of a new view, and its widget."""
 
     def __init__(self, make_view: Callable[[Dock], DeskView] = _make_view) -> None:
         super().__init__()
@@ -148,13 +148,13 @@ class Desk(QMainWindow):
             self._add_dock(dock_spec)
 
     def get_view_of(self, kind: type[Kind]) -> Kind:
-        """Return the view of that class."""
+        """Return the view of class *kind*, and create it on first use."""
         view = self.view(next(dock.name for dock in DOCKS if dock.view.endswith(f":{kind.__name__}")))
         assert isinstance(view, kind)
         return view
 
     def view(self, name: str) -> DeskView:
-        """Return the view *name*; create it on first use. The view of MIDDLE becomes the center."""
+        """Return the view *name*, and create it on first use. The view MIDDLE becomes the central widget."""
         if name not in self.views:
             view = self.views[name] = self._make_view(BY_NAME[name])
             if name in self.docks:
@@ -171,7 +171,7 @@ class Desk(QMainWindow):
         return self.views[name]
 
     def connect_when_created(self, connect: Callable[[Kind], object], *names: str) -> None:
-        """Call *connect* with each of these views, or with every view without *names*, as soon as it exists."""
+        """Call *connect* with each view of *names*, or with every view, as soon as the view exists."""
         chosen_names = names or NAMES
         for name in chosen_names:
             if name in self.views:
@@ -185,8 +185,8 @@ class Desk(QMainWindow):
         dock.setFont(theme.resize_font(self.font(), FONT_REFRESH_FACTOR))
         room = ScrollContainer()
         dock.setWidget(room)
-        # Methods instead of lambdas: Qt disconnects them from a deleted desk, whose docks report afterwards
-        # that they are hidden
+        # Methods instead of lambdas, because Qt disconnects methods of a deleted desk. Its docks later report
+        # that they are hidden.
         dock.topLevelChanged.connect(self._show_title_bars)
         dock.topLevelChanged.connect(self._keep_floating_readable)
         dock.dockLocationChanged.connect(self._show_title_bars)
@@ -198,7 +198,7 @@ class Desk(QMainWindow):
     def show_drill(self, drill: Drill) -> None:
         """Show a run.
 
-        Hidden panels that still show it, because only its past was viewed, keep their content.
+        If the user only looked at its past, hidden panels still show this run and need no update.
         """
         is_shown_drill = any(shown_drill is drill for shown_drill in self._shown_drills.values())
         self._world, self._drill, self._parts = drill.world, drill, iter(())
@@ -208,7 +208,7 @@ class Desk(QMainWindow):
                 self._update_view(name, view)
 
     def show_moment(self, drill: Drill) -> None:
-        """Show a past moment; hidden panels are updated when they are opened."""
+        """Show a past time of the run. Hidden panels are updated when they are opened."""
         self._world, self._drill, self._parts = drill.world, drill, iter(())
         for name, view in self.views.items():
             if self._is_in_front(name):
@@ -220,10 +220,10 @@ class Desk(QMainWindow):
             view.show_drill(self._drill)
 
     def show_world(self, world: World) -> None:
-        """Update the visible views; hidden ones follow when they are opened.
+        """Update the visible views. Hidden views are updated when they are opened.
 
-        While a large world runs fast, the views take turns, one per frame, because all together take several
-        frames.
+        While a large world runs fast, the views are updated in turns, one per frame, because all views
+        together take several frames.
         """
         self._world = world
         views = [view for name, view in self.views.items() if self._is_in_front(name)]
@@ -241,7 +241,7 @@ class Desk(QMainWindow):
         return get_widget(self.views[name]).isVisible() and not is_off_screen
 
     def set_covered(self, covered: bool) -> None:
-        """Hide the desk while a stage replaces it; afterwards every panel has its place and the latest world."""
+        """Hide the desk while the stage replaces it. Afterwards, restore the panels and show the latest world."""
         if covered and self._covered is None:
             self._covered = self.saveState(LAYOUT_VERSION)
             self.hide()
@@ -255,7 +255,7 @@ class Desk(QMainWindow):
                 self.show_world(self._world)
 
     def _update_next_view(self, visible_views: list[DeskView], world: World) -> None:
-        """Update the next part of the current view, or the next view."""
+        """Update the next part of an incremental view, or the next view."""
         if next(self._parts, self) is None:
             return
         self._turn = (self._turn + 1) % len(visible_views)
@@ -267,9 +267,9 @@ class Desk(QMainWindow):
             view.show_world(world)
 
     def show_pace(self, running: bool, fast: bool) -> None:
-        """Show whether time runs, and whether it runs too fast for animation.
+        """Record whether time runs, and whether it runs too fast for animation.
 
-        When time stops, update all views to that time.
+        When time stops, update all visible views.
         """
         self._fast = running and fast
         if not running and self._world is not None:
@@ -282,7 +282,7 @@ class Desk(QMainWindow):
                 view.add_events(events)
 
     def _find_closed_reason(self, dock_spec: Dock) -> str:
-        """Return the reason that keeps a panel closed in this run; empty if there is none."""
+        """Return the reason why a panel is closed in this run; empty if it may be open."""
         if self._drill is None or self._world is None:
             return ""
         if dock_spec.truth and not self._drill.terms.truth:
@@ -292,7 +292,7 @@ class Desk(QMainWindow):
         return "" if dock_spec.belongs_in(self._world) else tr(dock_spec.absent)
 
     def _close_and_open(self) -> None:
-        """Close the panels that this run does not need, and reopen those that an earlier run had closed."""
+        """Close the panels that this run does not permit, and reopen the panels that an earlier run had closed."""
         for dock_name in PLACES:
             dock = self.docks[dock_name.name]
             was_closed = bool(self._find_closed_reason(dock_name))
@@ -304,7 +304,7 @@ class Desk(QMainWindow):
                 dock.setVisible(True)
 
     def _catch_up(self, visible: bool) -> None:
-        """Update a dock that became visible or hidden."""
+        """Update a view whose dock has become visible."""
         self._show_title_bars()
         if visible and self.isVisible():
             name = self.sender().objectName()
@@ -335,11 +335,11 @@ class Desk(QMainWindow):
         find_key_receiver(get_widget(self.view(name))).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def get_focused_panel(self) -> str | None:
-        """Return the view that has the focus."""
+        """Return the name of the view that has the focus, or None."""
         return next((name for name, view in self.views.items() if has_keys(get_widget(view))), None)
 
     def zoom(self, name: str) -> None:
-        """Show the panel *name* over the whole desk; a second call restores the layout."""
+        """Show the panel *name* on the whole desk. A second call restores the layout."""
         if self._zoomed is not None:
             self.unzoom()
             return
@@ -352,12 +352,12 @@ class Desk(QMainWindow):
             keys.setFocus()
 
     def show_alone(self, name: str) -> None:
-        """Show only the panel *name* on the whole desk, instead of a panel that is shown alone."""
+        """Show only the panel *name* on the whole desk, instead of any other zoomed panel."""
         self.unzoom()
         self.zoom(name)
 
     def unzoom(self) -> None:
-        """Restore the layout from before one panel took the whole desk."""
+        """Restore the layout from before a panel was zoomed."""
         zoomed, self._zoomed = self._zoomed, None
         if zoomed is not None:
             self._middle.show()
@@ -368,22 +368,22 @@ class Desk(QMainWindow):
 
     @property
     def is_short_of_room(self) -> bool:
-        """Return whether the desk is narrow."""
+        """Return whether the desk is too narrow for the full layout."""
         return self.window().width() < NARROW_UNITS * self.fontMetrics().height()
 
     def _find_area(self, dock_spec: Dock) -> tuple[Qt.DockWidgetArea, int]:
-        """Return area and group; on a narrow desk all are together."""
+        """Return area and tab group of a dock. On a narrow desk, all docks are in one group."""
         return (_RIGHT, 0) if self.narrow else (dock_spec.area, dock_spec.group)
 
     def arrange(self, profile: str) -> None:
-        """Arrange the panels as in *profile*, adapted to the available space."""
+        """Arrange the panels in the layout *profile*, adapted to the available space."""
         self.unzoom()
         if self._covered is not None:
-            self._covered = QByteArray()  # the new layout stays when the stage is left
+            self._covered = QByteArray()  # an empty state keeps the new layout when the stage closes
         self._profile = profile
         self.narrow = self.is_short_of_room
         for dock in self.docks.values():
-            dock.setFloating(False)  # before its removal: a dock without an area would float
+            dock.setFloating(False)  # must precede the removal: a dock without an area would float
             self.removeDockWidget(dock)
         for area in (_LEFT, _BOTTOM, _RIGHT):
             first: dict[int, QDockWidget] = {}
@@ -397,7 +397,7 @@ class Desk(QMainWindow):
                 else:
                     self.addDockWidget(area, dock_widget, Qt.Orientation.Vertical)
                     first[group] = dock_widget
-                for_back_row = self.narrow and profile == PRESENTER  # the picture needs the whole width
+                for_back_row = self.narrow and profile == PRESENTER  # the topology needs the whole width
                 dock_widget.setVisible(profile in place.profiles and not for_back_row)
             for group in first:
                 front = self._find_group_dock(area, group)
@@ -433,7 +433,7 @@ class Desk(QMainWindow):
         )
 
     def _find_group_dock(self, area: Qt.DockWidgetArea, group: int) -> str | None:
-        """Return the dock that represents a tab group: its size applies to all of its tabs."""
+        """Return the dock whose size applies to all tabs of a group, or None."""
         return next(
             (
                 dock.name
@@ -447,12 +447,12 @@ class Desk(QMainWindow):
         return round(min(LEFT_UNITS * self.fontMetrics().height(), LEFT_SHARE_MAX * self.width()))
 
     def _set_title_sizes(self) -> None:
-        """Set the font size of dock titles. Qt would keep the size that the font had at the start."""
+        """Set the font size of dock titles, because Qt keeps the size from the start of the program."""
         for dock in self.docks.values():
             dock.setFont(theme.resize_font(self.font(), FONT_REFRESH_FACTOR))
 
     def _keep_floating_readable(self) -> None:
-        """Give a floating dock a minimum size, so that it stays readable."""
+        """Set a minimum size for a floating dock, so that it stays readable."""
         for dock in self.docks.values():
             if dock.isFloating():
                 keep_readable(dock, *FLOATING_UNITS)
@@ -460,7 +460,7 @@ class Desk(QMainWindow):
                 dock.setMinimumSize(0, 0)
 
     def _keep_left_readable(self) -> None:
-        """Widen the left area for larger text, also in a restored layout."""
+        """Widen the left area for large text, also in a restored layout."""
         for dock in PLACES:
             if dock.area == _LEFT:
                 width_min = 0 if self.narrow else self._compute_left_px()
@@ -483,10 +483,10 @@ class Desk(QMainWindow):
             self._restore_shares()
 
     def _restore_shares(self) -> None:
-        """Give each panel its stored share of a maximized window.
+        """Give each panel its stored share of the window, after the window was maximized or restored.
 
-        By default the picture would take all of the space. A small window shrinks panels to their minimum
-        sizes, and the stored shares stay.
+        By default, the topology would take all additional space. A small window shrinks panels to their
+        minimum sizes, but the stored shares do not change.
         """
         docks = [self._find_group_dock(area, group) for area in (_LEFT, _RIGHT, _BOTTOM) for group in (0, 1)]
         heads = [self.docks[name] for name in docks if name is not None and name in self._shares]
@@ -497,7 +497,7 @@ class Desk(QMainWindow):
         self.resizeDocks(heads, heights, Qt.Orientation.Vertical)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Update sizes after the drag of a separator."""
+        """Store the shares of the panels after a separator was dragged."""
         super().mouseReleaseEvent(event)
         self._shares_due = True
         self._settling.start()
@@ -518,7 +518,7 @@ class Desk(QMainWindow):
         self._hide_stray_tabs()
 
     def _hide_stray_tabs(self) -> None:
-        """Hide tab bars without panels, which Qt leaves after restoring a layout."""
+        """Hide tab bars without panels, which Qt leaves after it restores a layout."""
         top_lefts = {dock.geometry().topLeft() for dock in self.docks.values() if dock.isVisible()}
         for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
             geometry = bar.geometry()
@@ -527,7 +527,7 @@ class Desk(QMainWindow):
                 bar.move(-geometry.width(), -geometry.height())
 
     def _show_title_bars(self) -> None:
-        """Show title bars only for docks without tabs, whose title is on the tab."""
+        """Show title bars only for docks without tabs. Otherwise, the tab shows the title."""
         if not self.isVisible():
             return
         for dock in self.docks.values():
@@ -535,14 +535,14 @@ class Desk(QMainWindow):
             has_plain_bar = dock.titleBarWidget() is not None
             if tabbed != has_plain_bar:
                 before = dock.titleBarWidget()
-                # None: the default title bar
+                # None restores the default title bar
                 dock.setTitleBarWidget(QWidget() if tabbed else cast(QWidget, None))
                 if before is not None:
                     before.deleteLater()
 
     @property
     def has_been_visible(self) -> bool:
-        """Return whether the desk has been on screen, so that its positions are valid."""
+        """Return whether the desk has been on screen, so that its layout is valid."""
         return self._sized
 
     def save_state(self) -> QByteArray:
@@ -557,7 +557,7 @@ class Desk(QMainWindow):
         return state
 
     def restore(self, state: QByteArray, profile: str) -> None:
-        """Restore the layout *state*; use the default if it belongs to another version."""
+        """Restore the layout *state*. If it belongs to another version, use the default layout of *profile*."""
         self.arrange(profile)
         if not state.isEmpty() and self.restoreState(state, LAYOUT_VERSION):
             self._sized = self._shares_due = True
@@ -568,10 +568,11 @@ class Desk(QMainWindow):
                 self.expect_restore(*layout)
         self._close_and_open()
         for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
-            bar.ensurePolished()  # Qt polishes when it shows: too late for the next change of the text size
+            # Qt polishes a tab bar when it is shown, which is too late for a change of the text size
+            bar.ensurePolished()
 
     def expect_restore(self, state: QByteArray, size: QSize) -> None:
-        """Prepare for the window's return to a size whose layout was stored."""
+        """Restore the layout *state* if the desk soon has the size *size* again."""
         self._pending_restore = state, size
         self._forgetting.start()
 
