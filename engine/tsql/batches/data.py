@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from engine.messages import Message, SqlError
+from engine.tsql.batches.row_locks import RowLocks
 from engine.tsql.language import program
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import ColumnDefinition, Constraint
@@ -68,26 +69,6 @@ class RowChanges(Struct, frozen=True):
     next_identity: int
     next_id: int
     identity_cache: tuple[str, int, int] = ("", 0, 0)
-
-
-class KeyRange(Struct, frozen=True):
-    """Key-range lock of a SERIALIZABLE reader on one integer column: keys greater than *low*, up to *high*.
-
-    The index keys next to the range limit it [DOC: key-range locking]. None means that there is no limit.
-    """
-
-    place: ObjectKey
-    column: int
-    """Position of the column in the table."""
-    low: int | None
-    high: int | None
-
-    def contains(self, row: Row | None) -> bool:
-        """Return whether the key of *row* is in the range."""
-        key = row[self.column] if row is not None and self.column < len(row) else None
-        if not isinstance(key, int):
-            return row is not None and self.low is None
-        return (self.low is None or key > self.low) and (self.high is None or key <= self.high)
 
 
 class ApplicationLock(Struct, frozen=True):
@@ -307,15 +288,13 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     """True if the transaction can only be rolled back, after a caught error under XACT_ABORT."""
     writes: tuple[tuple[ObjectKey, object], ...] = ()
     """Changes of the transaction by object: RowChanges, a created object, or None for a dropped object. They
-    are not
-    in a log yet.
+    are not in a log yet.
     """
     logs: tuple[tuple[tuple[str, str], float, float], ...] = ()
     """Log that the transaction has written: (key of the database copy, start position in KB, KB)."""
     held: tuple[tuple[ObjectKey, str], ...] = ()
-    """Table locks that the session holds until the end of the transaction (locks.py): (object, mode)."""
-    ranges: tuple[KeyRange, ...] = ()
-    """Key-range locks that the session holds until the end of the transaction."""
+    """Locks on whole tables that last until the end of the transaction (locks.py)."""
+    row_locks: tuple[RowLocks, ...] = ()
     applocks: tuple[ApplicationLock, ...] = ()
     committing: tuple[tuple[tuple[str, str], float], ...] = ()
     """Commits whose log is not hardened yet: (database copy, log position). They keep their locks."""
@@ -357,9 +336,9 @@ class Submission(Struct, frozen=True, kw_only=True):
     """Reason for the wait: delay, pending, busy, server, login, lock, log or commit; empty without a wait."""
     due_tick: int = 0
     since_tick: int | None = None
-    """Start tick of a wait for other sessions, a lock or a commit. The condition is checked repeatedly."""
-    blocked: tuple[tuple[int, ...], ObjectKey, str] = ((), ("", "", ""), "")
-    """Lock for which the submission waits: (session IDs of the holders, object, requested mode)."""
+    """Start tick of the wait for a lock or a commit, which is checked repeatedly."""
+    blocked: tuple[tuple[int, ...], ObjectKey, str, int | None] = ((), ("", "", ""), "", None)
+    """(sessions that have the lock, object, requested mode, row) of the lock for which it waits."""
     wait_id: int = 0
     """Number of the current wait. A timer with another number is ignored."""
     pending: tuple[str, tuple[object, ...]] | None = None
@@ -398,8 +377,7 @@ class Submission(Struct, frozen=True, kw_only=True):
 UNSAID: Final = ("steps", "results", "command", "begun_tick", "ends", "counts")
 """Fields of Submission that the state hash omits."""
 UNSAID_OF_SESSION: Final = ("last_text", "last_begun_tick", "last_ended_tick")
-"""Fields of SqlSession that the state hash omits."""
-RARE_IN_SESSION: Final = frozenset({"applocks", "ranges", "user", "user_database"})
+RARE_IN_SESSION: Final = frozenset({"applocks", "row_locks", "user", "user_database"})
 """Fields of SqlSession that the state hash omits if they are empty."""
 
 

@@ -135,22 +135,35 @@ def _set_partner(machine: Machine, statement: gs.PartnerSet) -> Outcome:
     return commands.set_partner(world, server, database, statement.address)
 
 
-FIXED_IN_SYSTEM_DATABASES: Final = frozenset({"OFFLINE", "READ_ONLY"})
-"""Options of ALTER DATABASE that cannot be changed in a system database."""
-FIXED_IN_TEMPDB: Final = FIXED_IN_SYSTEM_DATABASES | {
-    "AUTO_CLOSE", "AUTO_SHRINK", "CHANGE_TRACKING", "DB_CHAINING", "EMERGENCY", "ENCRYPTION", "READ_COMMITTED_SNAPSHOT",
-    "RECOVERY", "RESTRICTED_USER", "SINGLE_USER", "TRUSTWORTHY",
+_FIXED: Final = {"OFFLINE", "ONLINE", "EMERGENCY", "CHANGE_TRACKING", "ENCRYPTION"}
+_FIXED_MODES: Final = {"READ_ONLY", "READ_WRITE", "SINGLE_USER", "RESTRICTED_USER", "MULTI_USER"}
+_BROKER: Final = {"ENABLE_BROKER", "DISABLE_BROKER", "NEW_BROKER", "ERROR_BROKER_CONVERSATIONS"}
+_FIXED_SNAPSHOTS: Final = {"READ_COMMITTED_SNAPSHOT", "ALLOW_SNAPSHOT_ISOLATION"}
+FIXED_OPTIONS: Final = {
+    "master": _FIXED | _FIXED_MODES | _FIXED_SNAPSHOTS | _BROKER | {"AUTO_CLOSE", "AUTO_SHRINK", "DB_CHAINING"},
+    "model": _FIXED | _BROKER | {"DB_CHAINING", "TRUSTWORTHY"},
+    "msdb": _FIXED | _FIXED_SNAPSHOTS,
+    "tempdb": _FIXED | _FIXED_MODES | {
+        "AUTO_CLOSE", "AUTO_SHRINK", "DB_CHAINING", "READ_COMMITTED_SNAPSHOT", "RECOVERY", "TRUSTWORTHY"
+    },
 }  # fmt: skip
-"""Options of ALTER DATABASE that cannot be changed in tempdb [DOC: tempdb database]."""
+"""System database -> options that it cannot change.
+
+[DOC: master database; model database; msdb database; tempdb database].
+"""
+
+UNCHANGED_MODES: Final = frozenset({"MULTI_USER", "READ_WRITE"})
+"""Options that model and msdb have always, because no statement of the simulation changes them."""
 
 
 def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
     messages = []
     for option, value in statement.options:
         if statement.database.lower() in SYSTEM_DATABASES:
-            fixed = FIXED_IN_TEMPDB if statement.database.lower() == "tempdb" else FIXED_IN_SYSTEM_DATABASES
-            if option in fixed:
+            if option in FIXED_OPTIONS[statement.database.lower()]:
                 raise SqlError(5058, option, statement.database.lower(), also=(5069,))
+            if option in UNCHANGED_MODES:
+                continue
             raise UnsimulatedFeatureError(f"ALTER DATABASE … SET {option} of a system database")
         option_table.check_options(option_table.DATABASE_SET, [(option, value)], machine.context.version)
         database = machine.context.get_spelled_name(statement.database)

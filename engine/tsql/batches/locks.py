@@ -1,10 +1,8 @@
 """Locks of T-SQL windows: waits, timeouts, and deadlock victims.
 
-The changes of a transaction (SqlSession.writes) act as its locks. They lock changed rows exclusively, and
-created,
-altered or dropped objects against every other session. Hints and isolation levels lock whole tables
-(SqlSession.held). SERIALIZABLE readers that compare the first column of an index lock ranges of keys
-(SqlSession.ranges). Other readers access all rows of a table, as in a heap.
+The changes of a transaction (SqlSession.writes) act as its locks: exclusive on changed rows, and against
+every other session on a created, altered or dropped object. Hints and isolation levels add locks on rows and
+key ranges (SqlSession.row_locks), and on whole tables (SqlSession.held).
 """
 
 from __future__ import annotations
@@ -19,7 +17,8 @@ from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
 from engine.model import World
 from engine.tsql.batches.context import Context
-from engine.tsql.batches.data import KeyRange, ObjectKey, Row, RowChanges, SqlSession, Submission
+from engine.tsql.batches.data import ObjectKey, RowChanges, SqlSession, Submission
+from engine.tsql.batches.row_locks import IndexEntry, ReadRows, RowLocks
 from engine.tsql.scalars.settings import parse_deadlock_priority
 
 if TYPE_CHECKING:
@@ -29,39 +28,42 @@ from collections.abc import Callable, Collection, Iterable
 from engine.tsql.batches.data import ApplicationLock
 from engine.tsql.scalars.values import Scalar, to_text
 
-SCHEMA_STABLE, SHARED, RANGE, UPDATE, INSERT, EXCLUSIVE, SCHEMA = (
-    "Sch-S", "S", "RangeS-S", "U", "IX", "X", "Sch-M",
-)  # fmt: skip
-RANGE_INSERT: Final = "RangeI-N"
-"""Lock mode of an insert into a key range, which waits for the session that has locked the range."""
-ROWS = "rows"
-"""Lock mode that stands for exclusive locks on some rows of a table."""
+SCHEMA_STABLE, SHARED, UPDATE, EXCLUSIVE, SCHEMA = "Sch-S", "S", "U", "X", "Sch-M"
+INTENT_SHARED, INTENT_EXCLUSIVE, RANGE_INSERT = "IS", "IX", "RangeI-N"
+"""Lock modes."""
 
-CONFLICTS: Final[dict[str, frozenset[str]]] = {
+TABLE_CONFLICTS: Final[dict[str, frozenset[str]]] = {
     SCHEMA_STABLE: frozenset({SCHEMA}),
-    SHARED: frozenset({ROWS, EXCLUSIVE, SCHEMA}),
-    RANGE: frozenset({ROWS, EXCLUSIVE, SCHEMA}),
-    UPDATE: frozenset({ROWS, UPDATE, EXCLUSIVE, SCHEMA}),
-    INSERT: frozenset({RANGE, EXCLUSIVE, SCHEMA}),
-    ROWS: frozenset({ROWS, SHARED, RANGE, UPDATE, EXCLUSIVE, SCHEMA}),
-    EXCLUSIVE: frozenset({ROWS, SHARED, RANGE, UPDATE, INSERT, EXCLUSIVE, SCHEMA}),
-    SCHEMA: frozenset({ROWS, SHARED, RANGE, UPDATE, INSERT, EXCLUSIVE, SCHEMA, SCHEMA_STABLE}),
+    INTENT_SHARED: frozenset({EXCLUSIVE, SCHEMA}),
+    SHARED: frozenset({INTENT_EXCLUSIVE, EXCLUSIVE, SCHEMA}),
+    INTENT_EXCLUSIVE: frozenset({SHARED, EXCLUSIVE, SCHEMA}),
+    EXCLUSIVE: frozenset({INTENT_SHARED, SHARED, INTENT_EXCLUSIVE, EXCLUSIVE, SCHEMA}),
+    SCHEMA: frozenset({SCHEMA_STABLE, INTENT_SHARED, SHARED, INTENT_EXCLUSIVE, EXCLUSIVE, SCHEMA}),
 }
-"""Requested lock mode -> conflicting modes of other sessions. Documented [DOC: lock compatibility].
+"""Requested lock mode on a table -> conflicting modes of other sessions. Documented [DOC: lock compatibility]."""
 
-The conflicts of ROWS are derived from the documented conflicts.
-"""
+ROW_CONFLICTS: Final[dict[str, frozenset[str]]] = {
+    SHARED: frozenset({EXCLUSIVE}),
+    UPDATE: frozenset({UPDATE, EXCLUSIVE}),
+    EXCLUSIVE: frozenset({SHARED, UPDATE, EXCLUSIVE}),
+}
+"""Requested lock mode on a row -> conflicting modes of other sessions. Documented [DOC: lock compatibility]."""
+
+ESCALATION_ROWS: Final = 5_000
+"""Number of row locks of a statement on a table that become a table lock. Documented [DOC: lock escalation]."""
 
 
 class LockConflictError(Exception):
-    """Error of a statement that must wait for the sessions *spids* before it can lock *place*.
+    """Signal that the statement must wait for *spids* before it can lock *place*. It has changed nothing yet.
 
-    The statement has not changed anything yet.
+    *row*: number of the conflicting row; None for the whole object.
     """
 
-    def __init__(self, spids: tuple[int, ...], object_key: ObjectKey, mode: str) -> None:
-        super().__init__(spids, object_key, mode)
-        self.spids, self.place, self.mode = spids, object_key, mode
+    def __init__(
+        self, spids: tuple[int, ...], object_key: ObjectKey, mode: str, row: int | None = None
+    ) -> None:
+        super().__init__(spids, object_key, mode, row)
+        self.spids, self.place, self.mode, self.row = spids, object_key, mode, row
 
 
 class SqlLock(Struct, frozen=True):
@@ -79,62 +81,128 @@ class SqlLock(Struct, frozen=True):
 def list_session_locks(session: SqlSession) -> list[SqlLock]:
     """Return the locks of a connection on objects and rows."""
     sql_locks = [SqlLock(session.spid, object_key, mode) for object_key, mode in session.held]
+    for entry in session.row_locks:
+        sql_locks.append(SqlLock(session.spid, entry.place, _get_intent(entry.mode)))
+        if (entry.place, EXCLUSIVE) not in session.held:
+            mode = _add_range(entry.mode) if entry.ranges else entry.mode
+            sql_locks += [SqlLock(session.spid, entry.place, mode, number) for number in entry.rows]
     for object_key, edit in session.writes:
-        if isinstance(edit, RowChanges):
-            sql_locks.append(SqlLock(session.spid, object_key, INSERT))
-            sql_locks += [SqlLock(session.spid, object_key, EXCLUSIVE, number) for number, _ in edit.rows]
-        else:
+        if not isinstance(edit, RowChanges):
             sql_locks.append(SqlLock(session.spid, object_key, SCHEMA))
+        elif (object_key, EXCLUSIVE) not in session.held:
+            sql_locks.append(SqlLock(session.spid, object_key, INTENT_EXCLUSIVE))
+            sql_locks += [SqlLock(session.spid, object_key, EXCLUSIVE, number) for number, _ in edit.rows]
     return sql_locks
 
 
+def _add_range(mode: str) -> str:
+    """Return the key-range mode of a row mode: RangeS-S, RangeS-U or RangeX-X [DOC: key-range locking]."""
+    return f"Range{'X' if mode == EXCLUSIVE else 'S'}-{mode}"
+
+
+def _get_intent(row_mode: str) -> str:
+    """Return the mode on the table that a lock on a row needs [DOC: lock compatibility]."""
+    return INTENT_SHARED if row_mode == SHARED else INTENT_EXCLUSIVE
+
+
 def _collect_modes(session: SqlSession, object_key: ObjectKey) -> set[str]:
-    """Return the modes in which a connection has locked an object, apart from locks on single rows."""
-    modes = {mode for write_key, mode in session.held if write_key == object_key}
+    """Return the modes in which a connection has locked an object as a whole."""
+    modes = {mode for place, mode in session.held if place == object_key}
+    modes |= {_get_intent(entry.mode) for entry in session.row_locks if entry.place == object_key}
     for written_key, edit in session.writes:
         if written_key == object_key:
-            modes.add(ROWS if isinstance(edit, RowChanges) else SCHEMA)
+            modes.add(INTENT_EXCLUSIVE if isinstance(edit, RowChanges) else SCHEMA)
     return modes
 
 
-def require_lock(
-    context: Context, object_key: ObjectKey, mode: str, rows: Collection[int] | None = None
-) -> None:
-    """Raise LockConflictError if the connection cannot lock the object, or only its *rows*, in *mode* now."""
+def find_locked_rows(session: SqlSession, object_key: ObjectKey, row_mode: str) -> set[int]:
+    """Return the rows that a connection has locked in a mode that conflicts with *row_mode*."""
+    conflicts = ROW_CONFLICTS[row_mode]
+    locked_rows = {
+        number
+        for entry in session.row_locks
+        if entry.place == object_key and entry.mode in conflicts
+        for number in entry.rows
+    }
+    edit = dict(session.writes).get(object_key)
+    if isinstance(edit, RowChanges):
+        locked_rows |= {number for number, _ in edit.rows}
+    return locked_rows
+
+
+def list_other_sessions(context: Context) -> list[SqlSession]:
+    """Return the other connections to this server."""
+    return [session for _, session in context.list_sessions() if session.spid != context.session.spid]
+
+
+def require_table_lock(context: Context, object_key: ObjectKey, mode: str) -> None:
+    """Raise LockConflictError unless the connection can lock the object in *mode* now."""
+    conflicts = TABLE_CONFLICTS[mode]
     spids = tuple(
         session.spid
-        for _, session in context.list_sessions()
-        if session.spid != context.session.spid and _is_conflict(session, object_key, mode, rows)
+        for session in list_other_sessions(context)
+        if not conflicts.isdisjoint(_collect_modes(session, object_key))
     )
     if spids:
         raise LockConflictError(spids, object_key, mode)
 
 
-def require_range(
-    context: Context, object_key: ObjectKey, rows: Collection[Row | None], *, adds: bool
+def require_row_locks(
+    context: Context,
+    object_key: ObjectKey,
+    row_mode: str,
+    rows: Collection[int] | None = None,
+    *,
+    has_range: bool = False,
 ) -> None:
-    """Raise LockConflictError if another session has locked a key range that contains one of *rows*.
+    """Raise LockConflictError unless the connection can lock *rows*, or all rows, of a table in *row_mode* now."""
+    require_table_lock(context, object_key, _get_intent(row_mode))
+    wanted_rows = None if rows is None else frozenset(rows)
+    conflicts = {
+        session.spid: locked_rows
+        for session in list_other_sessions(context)
+        if (locked_rows := find_locked_rows(session, object_key, row_mode))
+        and (wanted_rows is None or not locked_rows.isdisjoint(wanted_rows))
+    }
+    if conflicts:
+        blocking_rows = {number for locked_rows in conflicts.values() for number in locked_rows}
+        row = min(blocking_rows if wanted_rows is None else blocking_rows & wanted_rows)
+        mode = _add_range(row_mode) if has_range else row_mode
+        raise LockConflictError(tuple(conflicts), object_key, mode, row)
 
-    *adds*: the rows are new.
+
+def require_insertion(context: Context, object_key: ObjectKey, entries: Iterable[IndexEntry]) -> None:
+    """Raise LockConflictError if another session has locked a range of keys that contains one of the new *entries*."""
+    entries = tuple(entries)
+    for session in list_other_sessions(context):
+        for held in session.row_locks:
+            if held.place == object_key and any(
+                key_range.contains(entry) for key_range in held.ranges for entry in entries
+            ):
+                raise LockConflictError((session.spid,), object_key, RANGE_INSERT, held.rows[-1])
+
+
+def escalate_locks(machine: Machine, object_key: ObjectKey, mode: str, count: int) -> bool:
+    """Lock the whole table instead of *count* rows, if these are many and no other session has locks there.
+
+    Return whether it is locked as a whole.
     """
-    spids = tuple(
-        session.spid
-        for _, session in context.list_sessions()
-        if session.spid != context.session.spid
-        and any(held.place == object_key and any(map(held.contains, rows)) for held in session.ranges)
-    )
-    if spids:
-        raise LockConflictError(spids, object_key, RANGE_INSERT if adds else ROWS)
-
-
-def _is_conflict(session: SqlSession, object_key: ObjectKey, mode: str, rows: Collection[int] | None) -> bool:
-    if mode in (EXCLUSIVE, SCHEMA) and any(held.place == object_key for held in session.ranges):
+    if (object_key, mode) in machine.session.held:
         return True
-    conflicts = CONFLICTS[mode] & _collect_modes(session, object_key)
-    edit = dict(session.writes).get(object_key)
-    if rows is None or conflicts != {ROWS} or not isinstance(edit, RowChanges):
-        return bool(conflicts)
-    return any(number in rows for number, _ in edit.rows)
+    if count < ESCALATION_ROWS or not machine.session.transactions:
+        return False
+    try:
+        require_table_lock(machine.context, object_key, mode)
+    except LockConflictError:
+        return False
+    hold_table_lock(machine, object_key, mode)
+    return True
+
+
+def hold_table_lock(machine: Machine, object_key: ObjectKey, mode: str) -> None:
+    """Keep a lock on a table until the end of the transaction."""
+    if (object_key, mode) not in machine.session.held:
+        machine.change_session(held=(*machine.session.held, (object_key, mode)))
 
 
 # --- reading -----------------------------------------------------------------------------------------------
@@ -146,36 +214,36 @@ _LEVELS: Final = {"UNCOMMITTED": "NOLOCK", "READ": "REPEATABLEREAD", "SERIALIZAB
 
 _HINTS: Final = DIRTY | {
     "READPAST", "READCOMMITTED", "READCOMMITTEDLOCK", "REPEATABLEREAD", "SERIALIZABLE", "HOLDLOCK", "UPDLOCK", "XLOCK",
-    "TABLOCKX",
+    "TABLOCK", "TABLOCKX",
 }  # fmt: skip
-"""Table hints that determine locks."""
-
-_HINT_MODES: Final = (
-    ({"XLOCK", "TABLOCKX"}, EXCLUSIVE),
-    ({"UPDLOCK"}, UPDATE),
-    ({"SERIALIZABLE", "HOLDLOCK"}, RANGE),
-    ({"REPEATABLEREAD"}, SHARED),
-)
-"""(hints, lock mode until the end of the transaction), strongest mode first. Documented [DOC: table hints]."""
+_LEVEL_HINTS: Final = DIRTY | {
+    "READCOMMITTED", "READCOMMITTEDLOCK", "REPEATABLEREAD", "SERIALIZABLE", "HOLDLOCK"
+}  # fmt: skip
 
 
 def collect_hints(context: Context, table_hints: frozenset[str]) -> frozenset[str]:
     """Return the lock hints of a table in a query. Without a hint, the isolation level implies one."""
     lock_hints = table_hints & _HINTS
     level = _LEVELS.get(dict(context.session.options).get("TRANSACTION", ""))
-    return lock_hints if level is None or lock_hints - {"READPAST"} else lock_hints | {level}
+    return lock_hints if level is None or lock_hints & _LEVEL_HINTS else lock_hints | {level}
+
+
+def get_row_mode(hints: frozenset[str], *, changes: bool) -> str:
+    """Return the mode in which a query with *hints* locks the rows that it reads [DOC: table hints]."""
+    if hints & {"XLOCK", "TABLOCKX"}:
+        return EXCLUSIVE
+    return UPDATE if changes or "UPDLOCK" in hints else SHARED
 
 
 def lock_for_read(
     machine: Machine,
     object_key: ObjectKey,
     hints: frozenset[str],
-    rows: Collection[int] | None = None,
+    find_rows: Callable[[], ReadRows],
     *,
     changes: bool = False,
-    key_range: KeyRange | None = None,
 ) -> None:
-    """Lock a table, or only its *rows*, for a query that reads or *changes* it.
+    """Lock the rows that a query reads or *changes*, and keep the locks that its *hints* require.
 
     Raise LockConflictError if the query must wait. Raise 3952 under SNAPSHOT, which no simulated database
     allows.
@@ -183,17 +251,41 @@ def lock_for_read(
     context = machine.context
     if dict(context.session.options).get("TRANSACTION") == "SNAPSHOT" and context.find_copy(object_key[1]):
         raise SqlError(3952, context.get_spelled_name(object_key[1]))
-    keeps = next((mode for words, mode in _HINT_MODES if words & hints), None)
-    weak = bool(hints & (DIRTY | {"READPAST"}))
-    lock_mode = UPDATE if changes else SHARED
-    require_lock(context, object_key, SCHEMA_STABLE if weak and keeps is None else keeps or lock_mode, rows)
-    if keeps is None or not machine.session.transactions:
+    row_mode = get_row_mode(hints, changes=changes)
+    is_serializable = bool(hints & {"SERIALIZABLE", "HOLDLOCK"})
+    keeps = row_mode == EXCLUSIVE or bool(hints & {"UPDLOCK", "REPEATABLEREAD"}) or is_serializable
+    if hints & DIRTY and not keeps:
+        require_table_lock(context, object_key, SCHEMA_STABLE)
         return
-    if keeps == RANGE and key_range is not None:
-        if key_range not in machine.session.ranges:
-            machine.change_session(ranges=(*machine.session.ranges, key_range))
-    elif (object_key, keeps) not in machine.session.held:
-        machine.change_session(held=(*machine.session.held, (object_key, keeps)))
+    if hints & {"TABLOCK", "TABLOCKX"}:
+        table_mode = SHARED if row_mode == SHARED else EXCLUSIVE
+        require_table_lock(context, object_key, table_mode)
+        if (keeps or changes) and machine.session.transactions:
+            hold_table_lock(machine, object_key, table_mode)
+        return
+    keeps = keeps and bool(machine.session.transactions)
+    if not keeps and not any(_collect_modes(session, object_key) for session in list_other_sessions(context)):
+        return
+    found = find_rows()
+    table_mode = SHARED if row_mode == SHARED else EXCLUSIVE
+    if is_serializable and not found.has_index:
+        require_table_lock(context, object_key, table_mode)
+        if keeps:
+            hold_table_lock(machine, object_key, table_mode)
+        return
+    ranges = found.ranges if is_serializable else ()
+    next_keys = found.next_keys if ranges else frozenset()
+    if "READPAST" not in hints:
+        require_row_locks(context, object_key, row_mode, found.rows | next_keys, has_range=bool(ranges))
+    else:
+        require_table_lock(context, object_key, _get_intent(row_mode))
+    if not keeps:
+        return
+    held_rows = found.rows if hints & {"REPEATABLEREAD", "SERIALIZABLE", "HOLDLOCK"} else found.matching
+    if (held_rows or ranges) and not escalate_locks(machine, object_key, table_mode, len(held_rows)):
+        entry = RowLocks(object_key, row_mode, (*sorted(held_rows), *sorted(next_keys - held_rows)), ranges)
+        if entry not in machine.session.row_locks:
+            machine.change_session(row_locks=(*machine.session.row_locks, entry))
 
 
 # --- waiting -----------------------------------------------------------------------------------------------
@@ -222,8 +314,8 @@ def wait_for_lock(machine: Machine, conflict: LockConflictError) -> None:
 
 
 def is_deadlock_victim(machine: Machine, conflict: LockConflictError, waited_ticks: int) -> bool:
-    """Record the lock conflict. Return whether the waiting connection is the deadlock victim."""
-    machine.run = replace(machine.run, blocked=(conflict.spids, conflict.place, conflict.mode))
+    """Record the conflict for which the statement waits. Return whether it is the deadlock victim."""
+    machine.run = replace(machine.run, blocked=(conflict.spids, conflict.place, conflict.mode, conflict.row))
     return waited_ticks >= DEADLOCK_S * TICKS_PER_S and _is_victim(machine)
 
 

@@ -23,6 +23,7 @@ from engine.protocol import commits, disks, logspace
 from engine.tsql.batches import access, gate, locks, tables
 from engine.tsql.batches.context import Context, has_permission, require_object_permission
 from engine.tsql.batches.data import ObjectKey, RowChanges, SqlSession, Table
+from engine.tsql.batches.row_locks import IndexEntry
 from engine.tsql.language.statements import ProcedureParameter
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.types import SqlType
@@ -324,7 +325,7 @@ def find_object(context: Context, parts: tuple[str, ...], *, waits: bool = True)
         return None
     object_key, stored_object = locate_object(context, parts, include_other_sessions=waits)
     if waits:
-        locks.require_lock(context, object_key, locks.SCHEMA_STABLE)
+        locks.require_table_lock(context, object_key, locks.SCHEMA_STABLE)
     return None if stored_object is None or isinstance(stored_object.item, Schema) else stored_object.item
 
 
@@ -346,13 +347,16 @@ def require_alter(context: Context, parts: tuple[str, ...]) -> None:
         raise SqlError(1088, parts[-1])
 
 
-def exclude_locked_rows(context: Context, parts: tuple[str, ...], table: Table) -> Table:
-    """Return the table without the rows that other connections have locked (READPAST)."""
-    object_key = resolve_object_key(context, parts)
-    locked: set[int] = set()
-    for session in list_writing_sessions(context):
-        edit = dict(session.writes).get(object_key)
-        locked |= {number for number, _ in edit.rows} if isinstance(edit, RowChanges) else set()
+def exclude_locked_rows(context: Context, object_key: ObjectKey, table: Table, row_mode: str) -> Table:
+    """Return the table without the rows that other connections have locked, as READPAST requires.
+
+    *row_mode*: mode in which the query locks rows.
+    """
+    locked = {
+        number
+        for session in locks.list_other_sessions(context)
+        for number in locks.find_locked_rows(session, object_key, row_mode)
+    }
     return tables.delete_rows(
         table, [(index,) for index, number in enumerate(table.ids, start=1) if number in locked]
     )
@@ -383,26 +387,18 @@ def _change_object(
     gate.check_database_state(context, "write", object_key[1])
     copy = context.find_copy(object_key[1])
     edit = _make_edit(old_object, new_object)
-    rows = {number for number, _ in edit.rows} if isinstance(edit, RowChanges) else None
-    locks.require_lock(context, object_key, _choose_lock(old_object, edit), rows)
-    if isinstance(edit, RowChanges) and old_object is not None and isinstance(old_object.item, Table):
-        old_rows = dict(zip(old_object.item.ids, old_object.item.rows, strict=True))
-        changed_rows = [row for number, new_row in edit.rows for row in (old_rows.get(number), new_row)]
-        locks.require_range(context, object_key, changed_rows, adds=old_rows.keys().isdisjoint(rows or ()))
+    if isinstance(edit, RowChanges):
+        locks.require_row_locks(context, object_key, locks.EXCLUSIVE, [number for number, _ in edit.rows])
+        locks.require_insertion(
+            context, object_key, [IndexEntry(row, number) for number, row in edit.rows if row is not None]
+        )
+    else:
+        locks.require_table_lock(context, object_key, locks.SCHEMA)
     if copy is not None:
         _write_log(context, copy, _compute_log_kb(edit))
     context.writes[object_key] = (
         _combine_edits(context.writes[object_key], edit) if object_key in context.writes else edit
     )
-
-
-def _choose_lock(old_object: StoredObject | None, edit: Edit) -> str:
-    """Return the lock mode that an edit needs. An edit that only adds rows needs INSERT."""
-    if not isinstance(edit, RowChanges):
-        return locks.SCHEMA
-    assert old_object is not None and isinstance(old_object.item, Table)
-    adds = all(row is not None and number >= old_object.item.next_id for number, row in edit.rows)
-    return locks.INSERT if adds else locks.ROWS
 
 
 def _write_log(context: Context, copy: DatabaseCopy, kb: float) -> None:

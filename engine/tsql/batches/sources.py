@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from engine.messages import SqlError
 from engine.tsql import catalog
-from engine.tsql.batches import constraints, locks, objects, tables
+from engine.tsql.batches import access_paths, constraints, locks, objects, tables
 from engine.tsql.batches.context import (
     METADATA,
     OWN_ROWS,
@@ -20,17 +20,17 @@ from engine.tsql.batches.context import (
     require_view_state,
     shows_definitions,
 )
-from engine.tsql.batches.data import KeyRange, ObjectKey, Row, Table
+from engine.tsql.batches.data import Row, Table
+from engine.tsql.batches.row_locks import ReadRows
 from engine.tsql.catalog import counters, schema
 from engine.tsql.catalog.locks import WITHOUT_CLIENTS, has_running_clients
 from engine.tsql.catalog.view import PARTLY_SILENT, has_view
 from engine.tsql.clients import linked_servers
-from engine.tsql.language.columns import Key
 from engine.tsql.query import plans
 from engine.tsql.query.plans import QueryPlan, TableRef, UnsimulatedFeatureError
 from engine.tsql.query.scratch import SCRATCH_WORK, Columns, Source, open_scratch
 from engine.tsql.scalars.types import SqlType, read_type
-from engine.tsql.scalars.values import Scalar, convert_value, make_text_key, to_text
+from engine.tsql.scalars.values import to_text
 
 if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
@@ -280,98 +280,22 @@ def _read_table(machine: Machine, ref: TableRef) -> objects.UserObject | None:
         return user_object
     hints = locks.collect_hints(machine.context, ref.hints)
     object_key = objects.locate_object(machine.context, ref.parts)[0]
-    rows = _find_sought_rows(machine, ref, user_object, object_key) if ref.seek else None
-    key_range = _find_key_range(machine, ref, user_object, object_key) if ref.bounds else None
-    if key_range is not None and rows is None and hints & {"SERIALIZABLE", "HOLDLOCK"}:
-        numbered_rows = zip(user_object.ids, user_object.rows, strict=True)
-        rows = frozenset(number for number, row in numbered_rows if key_range.contains(row))
-    locks.lock_for_read(
-        machine, object_key, hints, rows, changes=ref.key == machine.changing, key_range=key_range
-    )
-    return (
-        objects.exclude_locked_rows(machine.context, ref.parts, user_object)
-        if "READPAST" in hints
-        else user_object
-    )
+    changes = ref.key == machine.changing
+    if "READPAST" in hints:
+        row_mode = locks.get_row_mode(hints, changes=changes)
+        user_object = objects.exclude_locked_rows(machine.context, object_key, user_object, row_mode)
+    table = user_object
 
-
-_INTEGERS: Final = frozenset({"tinyint", "smallint", "int", "bigint"})
-
-
-def _find_key_range(machine: Machine, ref: TableRef, table: Table, object_key: ObjectKey) -> KeyRange | None:
-    """Return the range of keys that the comparisons of a query read in an index, up to the next key.
-
-    [DOC: key-range locking]. None if no index begins with a compared integer column.
-    """
-    keys = [item for item in table.constraints if isinstance(item, Key) and not item.filter]
-    for item in keys:
-        (position,) = constraints.find_column_positions(table, item.columns[:1], ref.parts[-1])
-        bounds = [bound[1:] for bound in ref.bounds if bound[0] == item.columns[0].lower()]
-        if table.columns[position].type.lower() not in _INTEGERS or not bounds:
-            continue
-        low: int | None = None
-        high: int | None = None
-        for operator, text in bounds:
-            variable = machine.scope.variables.get(text) if text.startswith("@") else None
-            try:
-                bound = convert_value(variable.value if variable is not None else text, "bigint")
-            except SqlError:
-                return None
-            if not isinstance(bound, int):
-                return None
-            if operator in (">=", ">", "="):
-                first = bound + (operator == ">")
-                low = first if low is None else max(low, first)
-            if operator in ("<=", "<", "="):
-                last = bound - (operator == "<")
-                high = last if high is None else min(high, last)
-        present = [key for row in table.rows if isinstance(key := row[position], int)]
-        if item.unique and len(item.columns) == 1 and low == high and low in present:
-            return KeyRange(object_key, position, low - 1, high)
-        below = max((key for key in present if low is not None and key < low), default=None)
-        above = min((key for key in present if high is not None and key > high), default=None)
-        return KeyRange(object_key, position, below, above)
-    return None
-
-
-def _find_sought_rows(
-    machine: Machine, ref: TableRef, table: Table, object_key: ObjectKey
-) -> frozenset[int] | None:
-    """Return the numbers of the rows that a query finds by a unique key. None for a query that scans the table."""
-    sought_values: dict[str, Scalar] = {}
-    for column, value in ref.seek:
-        variable = machine.scope.variables.get(value) if value.startswith("@") else None
-        sought_values[column] = variable.value if variable is not None else value
-    for item in table.constraints:
-        if not isinstance(item, Key) or item.kind == "INDEX" or item.filter:
-            continue
-        if not {name.lower() for name in item.columns} <= sought_values.keys():
-            continue
-        positions = constraints.find_column_positions(table, item.columns, ref.parts[-1])
-        try:
-            key = [
-                make_text_key(
-                    to_text(
-                        convert_value(
-                            sought_values[table.columns[column_index].name.lower()],
-                            table.columns[column_index].type,
-                        )
-                    )
-                )
-                for column_index in positions
-            ]
-        except SqlError:
-            return None
+    def find_rows() -> ReadRows:
         committed = objects.read_object(machine.context, object_key, include_other_sessions=False)
-        versions = [table, committed.item if committed is not None else None]
-        return frozenset(
-            number
-            for version in versions
-            if isinstance(version, Table) and version.columns == table.columns
-            for number, row in zip(version.ids, version.rows, strict=True)
-            if [make_text_key(to_text(row[column_index])) for column_index in positions] == key
-        )
-    return None
+        versions = [table]
+        if committed is not None and isinstance(committed.item, Table) and "READPAST" not in hints:
+            versions.append(committed.item)
+        machine.meter.charge_units(table.cells)
+        return access_paths.find_read_rows(machine, ref, object_key, versions)
+
+    locks.lock_for_read(machine, object_key, hints, find_rows, changes=changes)
+    return table
 
 
 def require_permission(machine: Machine, ref: TableRef, permission: str) -> None:
@@ -503,9 +427,8 @@ def insert_rows(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows:
         if problem.number in (2601, 2627) and not ref.parts[-1].startswith(
             ("#", "@")
         ):  # also for an uncommitted row of another session
-            locks.require_lock(
-                machine.context, objects.locate_object(machine.context, ref.parts)[0], locks.SHARED
-            )
+            object_key = objects.locate_object(machine.context, ref.parts)[0]
+            locks.require_row_locks(machine.context, object_key, locks.SHARED)
         raise
     store_table(machine, ref, new_table)
     if identity is not None:

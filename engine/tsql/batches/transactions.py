@@ -67,9 +67,9 @@ def _commit_transaction(machine: Machine, statement: s.Transaction) -> None:
 
 def _release_locks(machine: Machine) -> None:
     """Release the locks that end with the transaction."""
-    if machine.session.held or machine.session.ranges or machine.session.applocks:
+    if machine.session.held or machine.session.row_locks or machine.session.applocks:
         applocks = locks.drop_transaction_locks(machine.session.applocks)
-        machine.change_session(held=(), ranges=(), applocks=applocks)
+        machine.change_session(held=(), row_locks=(), applocks=applocks)
 
 
 SAVEPOINTS_MAX: Final = 1_000
@@ -195,7 +195,13 @@ def commit_statement(machine: Machine, message_index: int | None = None) -> None
     writes = tuple(context.writes.items())
     if writes != session.writes or context.logs:
         logs = tuple((key, begin_kb, kb) for key, (begin_kb, kb) in context.logs.items())
+        earlier_writes = dict(session.writes)
         machine.change_session(writes=writes, logs=logs)
+        for object_key, edit in writes:
+            if isinstance(edit, RowChanges):
+                earlier_edit = earlier_writes.get(object_key)
+                earlier_count = len(earlier_edit.rows) if isinstance(earlier_edit, RowChanges) else 0
+                locks.escalate_locks(machine, object_key, locks.EXCLUSIVE, len(edit.rows) - earlier_count)
     if not machine.session.transactions and not machine.run.waiting:
         if writes:
             _write_commit(machine)
@@ -263,7 +269,7 @@ def discard_transaction(session: SqlSession) -> SqlSession:
     if not waits:
         return session
     applocks = locks.drop_transaction_locks(session.applocks)
-    return replace(session, writes=(), logs=(), held=(), ranges=(), committing=(), applocks=applocks)
+    return replace(session, writes=(), logs=(), held=(), row_locks=(), committing=(), applocks=applocks)
 
 
 _VERBS: Final[dict[str, Callable[[Machine, s.Transaction], None]]] = {

@@ -5,15 +5,15 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from engine import arithmetic
 from engine.protocol import connections
 from engine.protocol.lineage import format_lsn
 from engine.tsql.batches import locks, objects
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
-from engine.tsql.batches.data import KeyRange, ObjectKey, Row, RowChanges, SqlSession, Submission, Table
+from engine.tsql.batches.data import ObjectKey, RowChanges, SqlSession, Submission, Table
 from engine.tsql.batches.locks import SqlLock
+from engine.tsql.batches.row_locks import INDEX_END
 from engine.tsql.catalog.shapes import find_literal_columns
 from engine.tsql.catalog.view import Record, register_view
 from engine.tsql.language.columns import Key
@@ -83,10 +83,8 @@ def _build_application_resource(
     return LockResource("APPLICATION", context.find_database_id(key[1]) or 0, description, 0, owner, count)
 
 
-def _build_row_resource(
-    context: Context, object_key: ObjectKey, number: int, row: Row | None
-) -> LockResource:
-    """Return a row of a heap, or the key of a row in a table with a primary key."""
+def _build_row_resource(context: Context, object_key: ObjectKey, number: int) -> LockResource:
+    """Return a row of a heap, or the key of a row in a table with a unique key. INDEX_END has a key of its own."""
     stored_object = objects.read_object(context, object_key)
     table = (
         stored_object.item if stored_object is not None and isinstance(stored_object.item, Table) else None
@@ -95,8 +93,10 @@ def _build_row_resource(
         context.find_database_id(object_key[1]) or 0,
         HEAP + objects.compute_object_id(object_key[2]),
     )
-    page, slot = divmod(number - 1, ROWS_OF_PAGE)
+    page, slot = divmod(max(number - 1, 0), ROWS_OF_PAGE)
     address = f"1:{FIRST_PAGE + page}"
+    if number == INDEX_END:
+        return LockResource("KEY", database_id, "(ffffffffffff)", entity, page=address)
     if table is not None and any(isinstance(item, Key) and item.unique for item in table.constraints):
         digest = hashlib.blake2b(repr((number, object_key)).encode(), digest_size=6).hexdigest()
         return LockResource("KEY", database_id, f"({digest})", entity, page=address)
@@ -107,7 +107,7 @@ def _build_resource(context: Context, lock: SqlLock) -> LockResource:
     return (
         _build_object_resource(context, lock.place)
         if lock.row is None
-        else _build_row_resource(context, lock.place, lock.row, None)
+        else _build_row_resource(context, lock.place, lock.row)
     )
 
 
@@ -124,16 +124,6 @@ class CurrentWait(Struct, frozen=True):
     blocker: int = 0
     lock: tuple[LockResource, str] | None = None
     """Requested lock with its mode; None for another wait."""
-
-
-_ON_ROWS: Final = {
-    locks.SHARED: "S",
-    locks.RANGE: "S",
-    locks.UPDATE: "U",
-    locks.ROWS: "U",
-    locks.EXCLUSIVE: "X",
-}
-"""Mode of a table lock -> mode that a statement requests on a row that another session has changed."""
 
 
 def find_waits(context: Context) -> dict[int, CurrentWait]:
@@ -197,24 +187,16 @@ def compute_progress(context: Context, run: Submission | None) -> tuple[float, i
 def _build_lock_wait(
     context: Context, run: Submission, sessions: dict[int, SqlSession], passed_ms: int
 ) -> CurrentWait:
-    spids, object_key, wanted_mode = run.blocked
+    spids, object_key, mode, row = run.blocked
     holder = sessions.get(spids[0])
-    edit = dict(holder.writes).get(object_key) if holder is not None else None
-    if isinstance(edit, RowChanges) and wanted_mode in _ON_ROWS and edit.rows:
-        mode, held_mode = _ON_ROWS[wanted_mode], "X"
-        resource = _build_row_resource(context, object_key, *edit.rows[0])
-    elif holder is not None and wanted_mode in (locks.RANGE_INSERT, locks.ROWS) and holder.ranges:
-        mode, held_mode = "X" if wanted_mode == locks.ROWS else wanted_mode, locks.RANGE
-        resource = list(_list_range_keys(context, holder.ranges))[-1]
-    else:
-        mode, held_mode = (
-            {locks.ROWS: "IX", locks.RANGE: "S"}.get(wanted_mode, wanted_mode),
-            _find_lock_mode(holder, object_key),
-        )
-        resource = _build_object_resource(context, object_key)
-    kind = "LCK_M_RIn_NL" if mode == locks.RANGE_INSERT else "LCK_M_" + mode.upper().replace("-", "_")
+    held_mode = _find_lock_mode(context, holder, object_key, row)
+    resource = (
+        _build_object_resource(context, object_key)
+        if row is None
+        else _build_row_resource(context, object_key, row)
+    )
     return CurrentWait(
-        kind,
+        _WAIT_TYPES.get(mode, f"LCK_M_{mode.upper().replace('-', '_')}"),
         passed_ms,
         resource.wait_resource,
         resource.format_description(held_mode),
@@ -223,17 +205,22 @@ def _build_lock_wait(
     )
 
 
-def _find_lock_mode(session: SqlSession | None, object_key: ObjectKey) -> str:
-    held_locks = (
-        [(lock.place, lock.mode) for lock in locks.list_session_locks(session)] if session is not None else []
-    )
-    held_locks += [(lock.place, lock.mode) for lock in session.applocks] if session is not None else []
-    modes = [mode for place, mode in held_locks if place == object_key]
-    return next((_format_mode(mode) for mode in modes), "X")
+_WAIT_TYPES: Final = {
+    "RangeS-S": "LCK_M_RS_S", "RangeS-U": "LCK_M_RS_U", "RangeX-X": "LCK_M_RX_X", "RangeI-N": "LCK_M_RIn_NL"
+}  # fmt: skip
+"""Mode of a key-range lock -> its wait type [DOC: sys.dm_os_wait_stats]."""
 
 
-def _format_mode(mode: str) -> str:
-    return "S" if mode == locks.RANGE else mode
+def _find_lock_mode(
+    context: Context, session: SqlSession | None, object_key: ObjectKey, row: int | None
+) -> str:
+    """Return the mode in which a connection has locked the object or row, X if unknown."""
+    if session is None:
+        return "X"
+    current_session = _get_current_session(context, session)
+    held_locks = [(lock.place, lock.row, lock.mode) for lock in locks.list_session_locks(current_session)]
+    held_locks += [(lock.place, None, lock.mode) for lock in current_session.applocks]
+    return next((mode for place, number, mode in held_locks if (place, number) == (object_key, row)), "X")
 
 
 LOCK_SCHEMA: Final = "LCK_M_SCH_M"
@@ -315,13 +302,7 @@ def list_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]
         listed_locks: set[tuple[LockResource, str]] = set()
         for lock in locks.list_session_locks(_get_current_session(context, session)):
             resource = _build_resource(context, lock)
-            mode = _format_mode(lock.mode)
-            for lock_entry in ((resource, mode), *_list_intent_locks(resource, mode)[1:]):
-                if lock_entry not in listed_locks:
-                    listed_locks.add(lock_entry)
-                    yield session.spid, *lock_entry, "GRANT"
-        for resource in _list_range_keys(context, _get_current_session(context, session).ranges):
-            for lock_entry in ((resource, locks.RANGE), *_list_intent_locks(resource, "S")):
+            for lock_entry in ((resource, lock.mode), *_list_intent_locks(resource, lock.mode)[1:]):
                 if lock_entry not in listed_locks:
                     listed_locks.add(lock_entry)
                     yield session.spid, *lock_entry, "GRANT"
@@ -336,23 +317,6 @@ def list_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]
                 if lock_entry not in listed_locks:
                     yield session.spid, *lock_entry, "GRANT"
             yield session.spid, *wait.lock, "WAIT"
-
-
-def _list_range_keys(context: Context, ranges: Iterable[KeyRange]) -> Iterator[LockResource]:
-    """Yield the keys of the ranges, and for a range without end the key after the last one."""
-    for key_range in ranges:
-        stored_object = objects.read_object(context, key_range.place)
-        table = stored_object.item if stored_object is not None else None
-        if isinstance(table, Table):
-            for number, row in zip(table.ids, table.rows, strict=True):
-                if key_range.contains(row):
-                    yield _build_row_resource(context, key_range.place, number, row)
-            if key_range.high is None:
-                yield replace(
-                    _build_row_resource(context, key_range.place, 1, None),
-                    type="KEY",
-                    description="(ffffffffffff)",
-                )
 
 
 def _list_database_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]:
@@ -376,7 +340,8 @@ MASTER: Final = 1
 """database_id of master. A connection there shows no database lock."""
 
 
-_PAGE_MODES: Final = {"S": "IS", "U": "IU"}
+_INTENTS: Final = {"S": ("IS", "IS"), "U": ("IX", "IU")}
+"""Mode of a row, without its range -> modes of the table and of the page; others need IX."""
 
 
 def _list_intent_locks(row: LockResource, mode: str) -> list[tuple[LockResource, str]]:
@@ -386,9 +351,10 @@ def _list_intent_locks(row: LockResource, mode: str) -> list[tuple[LockResource,
     """
     if not row.page:
         return []
+    table_mode, page_mode = _INTENTS.get(mode[-1], ("IX", "IX"))
     return [
-        (LockResource("OBJECT", row.database_id, "", row.entity - HEAP), "IS" if mode == "S" else "IX"),
-        (LockResource("PAGE", row.database_id, row.page, row.entity), _PAGE_MODES.get(mode, "IX")),
+        (LockResource("OBJECT", row.database_id, "", row.entity - HEAP), table_mode),
+        (LockResource("PAGE", row.database_id, row.page, row.entity), page_mode),
     ]
 
 

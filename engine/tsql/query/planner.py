@@ -164,8 +164,9 @@ def split_output(text: str) -> tuple[str, s.OutputClause | None]:
         if level == 0 and token.upper == "OUTPUT":
             return _extract_clause(text, tokens, index, ends)
         if level == 0 and token.upper in ends and tokens[verb].upper != "MERGE":
-            if tokens[verb].upper == "DELETE" and token.upper == "FROM" and index == verb + 1:
-                continue
+            before = tokens[index - 1]
+            if tokens[verb].upper == "DELETE" and (before.upper == "DELETE" or before.is_op(")")):
+                continue  # DELETE FROM t, or DELETE TOP (1) FROM t
             return text, None
     return text, None
 

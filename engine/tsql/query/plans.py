@@ -341,6 +341,23 @@ class UnsimulatedFeatureError(Exception):
     """Error for something that the product supports and the simulation does not. The text names it."""
 
 
+Operand = tuple[str, str, tuple[str, ...]]
+"""Kind, value, and types to which it is converted: variable and @x, text and a literal, or number and a literal."""
+
+
+class TableAccess(Struct, frozen=True):
+    """Part of a query on a single table that determines which rows it reads."""
+
+    conditions: tuple[tuple[str, str, tuple[Operand, ...]], ...] = ()
+    """Conditions joined by AND that compare a column: column, operator, operands."""
+    complete: bool = True
+    """False if the query has other conditions, too."""
+    top: Operand | None = None
+    """Maximum number of rows; None without one, and for a query that reads further rows."""
+    order: tuple[tuple[str, bool], ...] = ()
+    """Columns of ORDER BY, and whether they are in descending order."""
+
+
 class TableRef(Struct, frozen=True):
     """Table as the query names it: up to four parts, or a table variable or temp table."""
 
@@ -353,10 +370,8 @@ class TableRef(Struct, frozen=True):
     """NOLOCK, READPAST, UPDLOCK and other hints, in capitals."""
     read: bool = False
     """True for the target of an UPDATE or DELETE with WHERE or with columns in SET, which needs SELECT, too."""
-    seek: tuple[tuple[str, str], ...] = ()
-    """Conditions `column = value` of a query on this table alone: column, and literal or variable."""
-    bounds: tuple[tuple[str, str, str], ...] = ()
-    """Comparisons of a column with a literal or a variable in such a query: column, operator, value."""
+    access: TableAccess | None = None
+    """Conditions of a query on this table alone; None for other queries."""
 
     @property
     def dotted(self) -> str:

@@ -227,7 +227,7 @@ def _drop_query_hints(tokens: Sequence[Token]) -> dict[int, str]:
                     raise make_near_error(hint)
                 if hint.upper == "MAXRECURSION":
                     limit = f"OPTION (MAXRECURSION {tokens[position + 2].text})"
-        changes = {part.upper for part in tokens[:index]} & {"INSERT", "UPDATE", "DELETE", "MERGE"}
+        changes = {part.upper for part in tokens[:index]} & {"UPDATE", "DELETE", "MERGE"}
         hints = {**dict.fromkeys(range(index, end), ""), index: "" if changes else limit}
     return hints
 

@@ -13,9 +13,12 @@ from engine.messages import SqlError
 from engine.tsql.query import forjson
 from engine.tsql.query.conversions import is_bare_function
 from engine.tsql.query.plans import (
+    LITERAL,
     NO_QUERY,
+    Operand,
     QueryCost,
     QueryPlan,
+    TableAccess,
     TableRef,
     UnsimulatedFeatureError,
 )
@@ -81,40 +84,94 @@ _COMPARISONS: Final[dict[type[exp.Expr], str]] = {
     exp.GT: ">",
     exp.LTE: "<=",
     exp.LT: "<",
+    exp.Like: "LIKE",
 }
 _MIRRORED: Final = {"=": "=", ">=": "<=", ">": "<", "<=": ">=", "<": ">"}
 
 
-def _find_bounds(table: exp.Table, query: RewrittenQuery) -> tuple[tuple[str, str, str], ...]:
-    """Return the comparisons on the only table of a query: column, operator, and literal or @variable."""
-    select = table.parent_select
+def _remove_collation(node: exp.Expr | None) -> exp.Expr | None:
+    return node.this if isinstance(node, exp.Collate) else node
+
+
+def _read_operand(node: exp.Expr | None, query: RewrittenQuery) -> Operand | None:
+    """Return a literal or a variable; None for another expression."""
+    node = _remove_collation(node)
+    if isinstance(node, exp.Placeholder):
+        names = {value: name for name, value in query.variables.items()}
+        name = names.get(str(node.name), "")
+        return ("variable" if name.startswith("@") else "number", name.removeprefix(LITERAL), ())
+    if isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal):
+        return "number", f"-{node.this.name}", ()
+    if isinstance(node, exp.Literal):
+        return "text" if node.is_string else "number", str(node.name), ()
     if (
-        select is None
-        or not isinstance(table.parent, exp.From)
-        or not isinstance(select.args.get("where"), exp.Where)
+        isinstance(node, exp.Anonymous)
+        and node.name == "t_convert"
+        and isinstance(node.expressions[2], exp.Null)
     ):
-        return ()
+        inner = _read_operand(node.expressions[1], query)
+        return (*inner[:2], (*inner[2], str(node.expressions[0].name))) if inner is not None else None
+    return None
+
+
+def _read_condition(
+    part: exp.Expr, table: exp.Table, query: RewrittenQuery
+) -> list[tuple[str, str, tuple[Operand, ...]]]:
+    """Return the comparisons of a column of *table* with operands that a condition contains; else nothing."""
+    tests: list[tuple[exp.Expr | None, str, list[exp.Expr | None]]] = [
+        (part.this, _COMPARISONS.get(type(part), ""), [part.args.get("expression")])
+    ]
+    if isinstance(part, exp.Between):
+        tests = [(part.this, ">=", [part.args["low"]]), (part.this, "<=", [part.args["high"]])]
+    elif isinstance(part, exp.In):
+        tests = [(part.this, "IN", list(part.expressions))]
+    found: list[tuple[str, str, tuple[Operand, ...]]] = []
+    for left, operator, right in tests:
+        column, values = _remove_collation(left), right
+        if len(right) == 1 and isinstance(other_side := _remove_collation(right[0]), exp.Column):
+            column, values, operator = other_side, [left], _MIRRORED.get(operator, "")
+        operands = [operand for value in values if (operand := _read_operand(value, query)) is not None]
+        if not isinstance(column, exp.Column) or column.table not in ("", table.alias_or_name):
+            return []
+        if not operator or not operands or len(operands) != len(values):
+            return []
+        found.append((column.name.lower(), operator, tuple(operands)))
+    return found
+
+
+def _read_top(select: exp.Expr, query: RewrittenQuery) -> Operand | None:
+    """Return the operand of TOP, unless the query computes its rows from several rows of the table."""
+    limit = select.args.get("limit")
+    if limit is None or select.args.get("group") or select.args.get("distinct"):
+        return None
+    if any(item.find(exp.AggFunc, exp.Window) for item in select.expressions):
+        return None
+    value = limit.expression
+    if isinstance(value, exp.Anonymous) and len(value.expressions) == 1:
+        value = value.expressions[0]
+    return _read_operand(value, query)
+
+
+def _read_access(table: exp.Table, query: RewrittenQuery) -> TableAccess | None:
+    """Return the conditions, TOP and ORDER BY of a query on *table* alone; None for another query."""
+    select = table.parent_select
+    if select is None or not isinstance(table.parent, exp.From):
+        return None
     if table.args.get("joins") or select.args.get("joins"):
-        return ()
-    condition = select.args["where"].this
-    names = {value: name for name, value in query.variables.items()}
-    bounds: list[tuple[str, str, str]] = []
-    for part in condition.flatten() if isinstance(condition, exp.And) else [condition]:
-        pairs = [(part.this, _COMPARISONS.get(type(part), ""), part.args.get("expression"))]
-        if isinstance(part, exp.Between):
-            pairs = [(part.this, ">=", part.args["low"]), (part.this, "<=", part.args["high"])]
-        for left, operator, right in pairs:
-            sides = [side.this if isinstance(side, exp.Collate) else side for side in (left, right)]
-            if isinstance(sides[1], exp.Column):
-                sides, operator = sides[::-1], _MIRRORED.get(operator, "")
-            column, value = sides
-            if not operator or not isinstance(column, exp.Column):
-                continue
-            if isinstance(value, exp.Literal | exp.Placeholder) and column.table in ("", table.alias_or_name):
-                is_parameter = isinstance(value, exp.Placeholder)
-                bound = names[str(value.name)] if is_parameter else str(value.name)
-                bounds.append((column.name.lower(), operator, bound))
-    return tuple(bounds)
+        return None
+    where = select.args.get("where")
+    condition = where.this if isinstance(where, exp.Where) else None
+    parts = list(condition.flatten()) if isinstance(condition, exp.And) else [condition] if condition else []
+    groups = [_read_condition(part, table, query) for part in parts]
+    order: list[tuple[str, bool]] = []
+    items = select.args["order"].expressions if select.args.get("order") else []
+    for item in items:
+        column = _remove_collation(item.this)
+        if isinstance(column, exp.Column):
+            order.append((column.name.lower(), bool(item.args.get("desc"))))
+    top = _read_top(select, query) if len(order) == len(items) else None
+    conditions = tuple(test for group in groups for test in group)
+    return TableAccess(conditions, all(groups), top, tuple(order))
 
 
 def rewrite_table(table: exp.Expr, query: RewrittenQuery) -> exp.Expr:
@@ -126,12 +183,10 @@ def rewrite_table(table: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     if len(ref.parts) == 1 and not ref.call and ref.key in query.ctes:
         table.set("hints", None)
         return table
-    bounds = _find_bounds(table, query)
-    seek = tuple((column, value) for column, operator, value in bounds if operator == "=")
-    ref = replace(ref, seek=seek, bounds=bounds)
+    ref = replace(ref, access=_read_access(table, query))
     known_table = query.tables.setdefault(ref.key, ref)
-    if known_table.bounds != ref.bounds:  # read twice, in different conditions
-        query.tables[ref.key] = replace(known_table, seek=(), bounds=())
+    if known_table.access != ref.access:  # read twice, in different conditions
+        query.tables[ref.key] = replace(known_table, access=None)
     alias = table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(ref.parts[-1], quoted=True))
     joins = table.args.get("joins")
     new_table = exp.Table(this=exp.to_identifier(ref.key, quoted=True), alias=alias, joins=joins)

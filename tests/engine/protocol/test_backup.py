@@ -123,6 +123,26 @@ def test_a_differential_backup_requires_its_full_backup() -> None:
     assert copy.end_of_log_kb == list_backup_sets(world, "D:\\diff.bak")[0].last_kb
 
 
+def test_a_differential_backup_may_follow_log_backups_of_its_base() -> None:
+    """Check documented behavior: [DOC: differential backups]. Only the base must have been restored."""
+    world = build_unmirrored_world()
+    take_full_backup(world)
+    for path in ("D:\\1.trn", "D:\\2.trn"):
+        wait(world, 30.0)
+        take_log_backup(world, path=path)
+        if path == "D:\\1.trn":
+            wait(world, 30.0)
+            take_full_backup(world, path="D:\\diff.bak", differential=True)
+    for path in (FULL, "D:\\1.trn", "D:\\diff.bak", "D:\\2.trn"):
+        carry(world, path)
+    restore_full(world)
+    after_log = restore_log(world, "D:\\1.trn")
+    after_differential = restore_full(world, "D:\\diff.bak")
+    assert after_log.end_of_log_kb < after_differential.end_of_log_kb
+    assert refusal(restore.restore_log, world, M, DB, "D:\\1.trn") == 4326
+    assert restore_log(world, "D:\\2.trn").end_of_log_kb > after_differential.end_of_log_kb
+
+
 def test_log_of_another_recovery_path_is_refused() -> None:
     world = build_unmirrored_world()
     take_full_backup(world)

@@ -352,3 +352,207 @@ def test_views_show_range_locks_and_the_insert_that_waits() -> None:
     assert ask(world, C, wait).grids == [[["LCK_M_RIn_NL", get_spid(world, A)]]]
     assert finish_blocker(world, B, A).texts == ["(1 row affected)"]
     assert ask(world, C, "SELECT COUNT(*) FROM sys.dm_tran_locks WHERE resource_type = 'KEY'").value == 0
+
+
+KEY_TYPES = {
+    "varchar": ("k varchar(20)", "'{1}'"),
+    "datetime": ("k datetime", "'2026-01-01T00:00:{0:02}'"),
+    "decimal": ("k decimal(20, 5)", "{0}.5"),
+    "composite": ("a int, k varchar(20)", "'{1}'"),
+}
+"""Type of a key -> its columns, and a value of it at place {0} in the order, or as text {1}."""
+
+TEXT_KEYS = ("aa", "ab", "ba", "Bc", "bd", "be", "bz", "ca", "d")
+"""Texts in the order of the collation. Rows have the places 1, 3, 5 and 7; the others are gaps."""
+
+READS = {
+    "{3}": ("=", {3}, set(), set()),
+    "{4}": ("=", set(), {5}, {4}),
+    "{3} AND {5}": ("BETWEEN", {3, 5}, {7}, {2, 4, 6}),
+    "({3}, {5})": ("IN", {3, 5}, set(), set()),
+    "'B%'": ("LIKE", {3, 5}, {7}, {2, 4, 6}),
+    "": ("", {1, 3, 5, 7}, set(), {0, 2, 4, 6, 8}),
+}
+"""Operand of a condition on the key -> operator, rows read, next key, and gaps that a SERIALIZABLE reader locks.
+
+Documented [DOC: key-range locking]: range scan, singleton fetch, fetch of nonexistent data.
+"""
+
+HOLDERS = {
+    "REPEATABLEREAD": ("S", False),
+    "UPDLOCK": ("U", False),
+    "XLOCK": ("X", False),
+    "HOLDLOCK": ("S", True),
+    "UPDLOCK, HOLDLOCK": ("U", True),
+}
+"""Table hints -> mode of the row locks, and whether they include key ranges [DOC: table hints]."""
+
+
+@pytest.mark.parametrize(
+    ("key_type", "operand"),
+    [
+        (key_type, operand)
+        for key_type in KEY_TYPES
+        for operand in READS
+        if key_type[0] in "vc" or "%" not in operand
+    ],
+)
+def test_readers_lock_rows_and_ranges_of_keys_of_every_type(key_type: str, operand: str) -> None:
+    """Check what a second session can do while a reader with each hint has read by the key."""
+    columns, pattern = KEY_TYPES[key_type]
+    is_composite = key_type == "composite"
+    first_value = "1, " if is_composite else ""
+    values = [pattern.format(place, text) for place, text in enumerate(TEXT_KEYS)]
+    equals = ["a = 1 AND k = " * is_composite + value * is_composite or f"k = {value}" for value in values]
+    world = build_world_with_table()
+    key = "a, k" if is_composite else "k"
+    rows = " ".join(f"INSERT q VALUES ({first_value}{values[place]}, 0)" for place in (1, 3, 5, 7))
+    ask(world, A, f"CREATE TABLE q ({columns}, v int, PRIMARY KEY ({key})) {rows}", 2)
+    operator, read_rows, next_keys, gaps = READS[operand]
+    where = f"WHERE {'a = 1 AND ' * is_composite}k {operator} {operand.format(*values)}" * bool(operand)
+    for hints, (mode, is_serializable) in HOLDERS.items():
+        ask(world, A, f"BEGIN TRAN SELECT * FROM q WITH ({hints}) {where}")
+        locked = read_rows | next_keys if is_serializable else read_rows
+        statements: list[tuple[str, bool]] = []
+        statements.append((f"SELECT v FROM q WHERE {equals[3]}", 3 in locked and mode == "X"))
+        for place in (1, 3, 7):
+            is_locked = place in locked
+            statements += [
+                (f"SELECT v FROM q WITH (UPDLOCK) WHERE {equals[place]}", is_locked and mode != "S"),
+                (f"UPDATE q SET v = 1 WHERE {equals[place]}", is_locked),
+            ]
+        for place in (0, 2, 4, 8):
+            statements.append(
+                (f"INSERT q VALUES ({first_value}{values[place]}, 0)", is_serializable and place in gaps)
+            )
+        batch = " ".join(statement for statement, _ in statements)
+        texts = ask(world, B, f"SET LOCK_TIMEOUT 0 BEGIN TRAN {batch} ROLLBACK", 0.1).texts
+        outcomes = [
+            (statement, "1222" in text) for (statement, _), text in zip(statements, texts, strict=True)
+        ]
+        assert outcomes == statements, (hints, where)
+        ask(world, A, "ROLLBACK")
+
+
+def try_statements(world: World, window: str, statements: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
+    """Return the statements, and whether a lock of another session blocks them."""
+    batch = " ".join(f"BEGIN TRAN {statement} ROLLBACK" for statement, _ in statements)
+    texts = ask(world, window, f"SET LOCK_TIMEOUT 0 {batch}", 0.1).texts
+    return [(statement, "1222" in text) for (statement, _), text in zip(statements, texts, strict=True)]
+
+
+INDEXED = (
+    "CREATE TABLE x (id int PRIMARY KEY, grade int, name varchar(9), v int) CREATE INDEX by_grade ON x (grade) "
+    "CREATE INDEX by_name ON x (name DESC) INSERT x SELECT 1, 10, 'a', 1 UNION ALL SELECT 2, 10, 'b', 2 "
+    "UNION ALL SELECT 3, 20, 'c', 3 UNION ALL SELECT 4, 30, 'd', 4"
+)
+
+
+@pytest.mark.parametrize(
+    ("holder", "statements"),
+    [
+        (  # [DOC: SET TRANSACTION ISOLATION LEVEL]: a scan reads all rows, and the locks of all last
+            "SELECT * FROM x WITH (REPEATABLEREAD) WHERE v = 1",
+            [("UPDATE x SET v = 9 WHERE id = 4", True), ("INSERT x VALUES (9, 9, 'z', 9)", False)],
+        ),
+        (  # a scan keeps update locks on matching rows, but another scan must lock them, too
+            "SELECT * FROM x WITH (UPDLOCK) WHERE v = 1",
+            [
+                ("UPDATE x SET v = 9 WHERE id = 4", False),
+                ("UPDATE x SET v = 9 WHERE id = 1", True),
+                ("SELECT * FROM x WITH (UPDLOCK) WHERE v = 4", True),
+                ("SELECT * FROM x WITH (UPDLOCK, READPAST) WHERE v = 4", False),
+            ],
+        ),
+        (  # an index that is not unique: equal keys have gaps around them
+            "SELECT * FROM x WITH (HOLDLOCK) WHERE grade = 10",
+            [
+                ("INSERT x VALUES (9, 10, 'z', 9)", True),
+                ("INSERT x VALUES (9, 15, 'z', 9)", True),
+                ("INSERT x VALUES (9, 25, 'z', 9)", False),
+                ("UPDATE x SET v = 9 WHERE id = 3", True),
+                ("UPDATE x SET v = 9 WHERE id = 4", False),
+                ("UPDATE x SET grade = 10 WHERE id = 4", True),
+            ],
+        ),
+        (  # a descending index, and a condition on its first column only
+            "SELECT * FROM x WITH (HOLDLOCK) WHERE name = 'c'",
+            [
+                ("INSERT x VALUES (9, 9, 'c', 9)", True),
+                ("INSERT x VALUES (9, 9, 'bb', 9)", True),
+                ("INSERT x VALUES (9, 9, 'aa', 9)", False),
+                ("UPDATE x SET v = 9 WHERE id = 2", True),
+                ("UPDATE x SET v = 9 WHERE id = 4", False),
+            ],
+        ),
+        (  # a reader of a range waits only for changes of its rows
+            "UPDATE x SET v = 9 WHERE id = 4",
+            [
+                ("SELECT * FROM x WHERE id < 4", False),
+                ("SELECT * FROM x WHERE id > 2", True),
+                ("SELECT TOP 2 * FROM x ORDER BY id", False),
+                ("SELECT TOP 2 * FROM x ORDER BY id DESC", True),
+                ("SELECT * FROM x WHERE id IN (1, 3)", False),
+                ("SELECT * FROM x WITH (TABLOCK) WHERE id = 1", True),
+                ("UPDATE x SET v = 9 WHERE id + 0 = 1", True),
+            ],
+        ),
+        (
+            "SELECT * FROM x WITH (TABLOCK, HOLDLOCK) WHERE id = 1",
+            [("UPDATE x SET v = 9 WHERE id = 4", True), ("SELECT * FROM x WITH (TABLOCK)", False)],
+        ),
+        (  # UPDLOCK on a whole table is an exclusive lock [DOC: table hints]
+            "SELECT * FROM x WITH (TABLOCK, UPDLOCK) WHERE id = 1",
+            [("SELECT * FROM x WHERE id = 4", True), ("SELECT * FROM x WITH (NOLOCK)", False)],
+        ),
+        (
+            "UPDATE x WITH (SERIALIZABLE) SET v = 9 WHERE id BETWEEN 2 AND 3",
+            [
+                ("SELECT * FROM x WHERE id = 4", False),
+                ("UPDATE x SET v = 9 WHERE id = 4", True),
+                ("UPDATE x SET v = 9 WHERE id = 1", False),
+            ],
+        ),
+    ],
+)
+def test_locks_follow_the_index_or_the_scan(holder: str, statements: list[tuple[str, bool]]) -> None:
+    world = build_world_with_table()
+    ask(world, A, INDEXED, 2)
+    ask(world, A, f"BEGIN TRAN {holder}")
+    assert try_statements(world, B, statements) == statements
+
+
+def test_two_readers_take_different_rows_of_a_queue() -> None:
+    """Check the work queue of two consumers: [DOC: table hints], READPAST."""
+    world = build_world_with_table()
+    ask(world, A, INDEXED, 2)
+    take = "BEGIN TRAN SELECT TOP (1) id FROM x WITH (UPDLOCK, READPAST, ROWLOCK) WHERE grade >= 10 ORDER BY grade, id"
+    assert [ask(world, window, take).value for window in (A, B, C)] == [1, 2, 3]
+    ask(world, A, "DELETE x WHERE id = 1 COMMIT", 1)
+    assert ask(world, A, take).value == 4
+    assert ask(world, B, "DELETE TOP (1) FROM x WITH (READPAST) OUTPUT deleted.id").value == 2
+
+
+def test_five_thousand_row_locks_become_a_table_lock() -> None:
+    """Check documented behavior: [DOC: lock escalation]."""
+    world = build_world_with_table()
+    ask(world, A, "CREATE TABLE e (n int PRIMARY KEY)", 2)
+    locks = """SELECT resource_type, request_mode, COUNT(*) FROM sys.dm_tran_locks
+        WHERE resource_type IN ('KEY', 'OBJECT') GROUP BY resource_type, request_mode"""
+    many = """WITH c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 5000)
+        INSERT e SELECT n FROM c OPTION (MAXRECURSION 0)"""
+    ask(world, A, f"BEGIN TRAN; {many}", 1)
+    assert ask(world, C, locks).grids == [[["OBJECT", "X", 1]]]
+
+
+def test_views_show_update_range_and_row_locks() -> None:
+    world = build_world_with_table()
+    ask(world, A, INDEXED, 2)
+    ask(world, A, "BEGIN TRAN SELECT * FROM x WITH (UPDLOCK, HOLDLOCK) WHERE id > 3")
+    locks = """SELECT resource_type, request_mode, request_status FROM sys.dm_tran_locks
+        WHERE resource_type <> 'DATABASE' ORDER BY request_session_id, 1, 2"""
+    held = [["KEY", "RangeS-U"], ["KEY", "RangeS-U"], ["OBJECT", "IX"], ["PAGE", "IU"]]
+    assert ask(world, C, locks).grids == [[[*row, "GRANT"] for row in held]]
+    assert is_waiting(world, B, "SELECT * FROM x WITH (HOLDLOCK, UPDLOCK) WHERE id = 9")
+    wait = "SELECT wait_type FROM sys.dm_exec_requests WHERE blocking_session_id > 0"
+    assert ask(world, C, wait).value == "LCK_M_RS_U"

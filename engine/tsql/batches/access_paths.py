@@ -1,0 +1,268 @@
+"""Rows and key ranges that a query on a single table reads, by an index or by a scan.
+
+Assumed: the optimizer seeks in an index if the conditions compare its first columns with literals or variables.
+It prefers a unique key, then the clustered index.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import cmp_to_key
+from itertools import product
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.messages import SqlError
+from engine.tsql.batches import constraints
+from engine.tsql.batches.data import ObjectKey, Row, Table
+from engine.tsql.batches.row_locks import INDEX_END, IndexEntry, KeyRange, ReadRows, compare_values
+from engine.tsql.language.columns import Key
+from engine.tsql.query.plans import Operand, TableAccess, TableRef
+from engine.tsql.scalars.like_patterns import evaluate_like
+from engine.tsql.scalars.types import read_type
+from engine.tsql.scalars.values import (
+    Scalar,
+    convert_value,
+    is_plain_text,
+    parse_number,
+    to_text,
+)
+
+if TYPE_CHECKING:
+    from engine.tsql.batches.machine import Machine
+
+SEEKS_MAX: Final = 100
+"""Maximum number of seeks of one query; a query with more is a scan. Assumed."""
+
+
+class Interval(Struct, frozen=True):
+    """Interval of the values of a column: bounds, and whether they belong to it; or texts with a prefix."""
+
+    position: int
+    descending: bool
+    low: tuple[Scalar, bool] | None = None
+    high: tuple[Scalar, bool] | None = None
+    prefix: str = ""
+
+    @property
+    def is_point(self) -> bool:
+        """Return whether the interval is a single value."""
+        return self.low is not None and self.low == self.high
+
+    def locate(self, row: Row) -> int:
+        """Return -1 for a row before the interval in the order of the index, 0 within it, 1 after it."""
+        value, side = row[self.position], 0
+        if value is None:
+            side = -1
+        elif self.prefix:
+            side = compare_values(to_text(value)[: len(self.prefix)], self.prefix)
+        elif self.low is not None and compare_values(value, self.low[0]) < 1 - self.low[1]:
+            side = -1
+        elif self.high is not None and compare_values(value, self.high[0]) > self.high[1] - 1:
+            side = 1
+        return -side if self.descending else side
+
+
+class ColumnCondition(Struct, frozen=True):
+    """ColumnCondition with the values of its operands, converted to the type of the column."""
+
+    position: int
+    operator: str
+    values: tuple[Scalar, ...]
+
+    def accepts(self, row: Row) -> bool:
+        """Return whether the row satisfies the condition."""
+        value = row[self.position]
+        if value is None:
+            return False
+        if self.operator == "LIKE":
+            return evaluate_like(self.values[0], value) == 1
+        signs = [compare_values(value, bound) for bound in self.values if bound is not None]
+        return any(sign in _SIGNS[self.operator] for sign in signs)
+
+
+_SIGNS: Final = {"=": (0,), "IN": (0,), ">=": (0, 1), ">": (1,), "<=": (-1, 0), "<": (-1,)}
+"""Operator -> results of a comparison that it accepts."""
+
+
+def find_read_rows(machine: Machine, ref: TableRef, object_key: ObjectKey, versions: list[Table]) -> ReadRows:
+    """Return the rows that a query reads in the *versions* of its table: its own view of it comes first.
+
+    The other versions contain rows and keys that other connections have deleted or changed.
+    """
+    table = versions[0]
+    access = ref.access if ref.access is not None else TableAccess(complete=False)
+    conditions = [
+        condition for test in access.conditions if (condition := _convert_condition(machine, table, *test))
+    ]
+    is_complete = access.complete and len(conditions) == len(access.conditions)
+    key, seeks = _choose_index(table, conditions)
+    whole = KeyRange(object_key, _list_index_columns(table, key))
+    entries = {
+        IndexEntry(row, number): None
+        for version in versions
+        if version.columns == table.columns
+        for number, row in zip(version.ids, version.rows, strict=True)
+    }
+    ordered = sorted(entries, key=cmp_to_key(whole.compare))
+    limit, is_backward = (
+        _find_row_limit(machine, table, access, whole, seeks[0]) if is_complete else (None, False)
+    )
+    read: dict[int, bool] = {}
+    ranges: list[KeyRange] = []
+    next_keys: set[int] = set()
+    for seek in seeks:
+        sides = [next((side for interval in seek if (side := interval.locate(e.row))), 0) for e in ordered]
+        first, last = sides.count(-1), len(ordered) - sides.count(1)
+        found = 0
+        for index in reversed(range(first, last)) if is_backward else range(first, last):
+            is_match = all(condition.accepts(ordered[index].row) for condition in conditions)
+            read[ordered[index].number] = is_match
+            found += is_match
+            if limit is not None and found >= limit:
+                first, last = (index, last) if is_backward else (first, index)
+                break
+        if key is not None and not (first < last and _is_unique_point(key, seek)):
+            following = ordered[last] if last < len(ordered) else None
+            ranges.append(replace(whole, low=ordered[first - 1] if first else None, high=following))
+            next_keys.add(following.number if following is not None else INDEX_END)
+    matching = frozenset(number for number, is_match in read.items() if is_match)
+    return ReadRows(frozenset(read), matching, key is not None, tuple(ranges), frozenset(next_keys))
+
+
+def _is_unique_point(key: Key, seek: tuple[Interval, ...]) -> bool:
+    return key.unique and len(seek) == len(key.columns) and all(interval.is_point for interval in seek)
+
+
+def _list_index_columns(table: Table, key: Key | None) -> tuple[tuple[int, bool], ...]:
+    """Return the columns of an index, followed by those of the clustered index, and whether they are descending."""
+    clustered = _find_clustered(table)
+    columns: dict[int, bool] = {}
+    for item in (key, clustered) if key is not None else ():
+        for position in (
+            constraints.find_column_positions(table, item.columns, "") if item is not None else ()
+        ):
+            columns.setdefault(position, item is not None and table.columns[position].name in item.descending)
+    return tuple(columns.items())
+
+
+def _find_clustered(table: Table) -> Key | None:
+    return next((item for item in table.constraints if isinstance(item, Key) and item.clustered), None)
+
+
+def _choose_index(
+    table: Table, conditions: list[ColumnCondition]
+) -> tuple[Key | None, list[tuple[Interval, ...]]]:
+    """Return the index for a query, and its seeks; a single seek without intervals is a scan."""
+    best_rank: tuple[bool, bool, int] = (False, False, 0)
+    chosen: tuple[Key | None, list[tuple[Interval, ...]]] = (_find_clustered(table), [()])
+    for item in table.constraints:
+        if not isinstance(item, Key) or item.filter:
+            continue
+        columns: list[list[Interval]] = []
+        for position in constraints.find_column_positions(table, item.columns, ""):
+            intervals = _list_intervals(
+                [condition for condition in conditions if condition.position == position],
+                table.columns[position].name in item.descending,
+            )
+            if intervals:
+                columns.append(intervals)
+            if not intervals or not intervals[0].is_point:
+                break
+        seeks: list[tuple[Interval, ...]] = [()]
+        if math.prod(map(len, columns)) <= SEEKS_MAX:
+            seeks = list(product(*columns))
+        rank = (_is_unique_point(item, seeks[0]), item.clustered and bool(seeks[0]), len(seeks[0]))
+        if rank > best_rank:
+            best_rank, chosen = rank, (item, seeks)
+    return chosen
+
+
+def _list_intervals(conditions: list[ColumnCondition], descending: bool) -> list[Interval]:
+    """Return the intervals of a column that an index can seek: values, else one range, else a prefix."""
+    bounds: dict[str, tuple[Scalar, bool]] = {}
+    prefix = ""
+    for condition in conditions:
+        if condition.operator in ("=", "IN"):
+            return [
+                Interval(condition.position, descending, (value, True), (value, True))
+                for value in condition.values
+            ]
+        if condition.operator == "LIKE":
+            prefix = _WILDCARDS.split(to_text(condition.values[0]), maxsplit=1)[0]
+        else:
+            bounds[condition.operator[0]] = (condition.values[0], condition.operator.endswith("="))
+    if not bounds and not prefix:
+        return []
+    prefix = "" if bounds else prefix
+    return [Interval(conditions[0].position, descending, bounds.get(">"), bounds.get("<"), prefix)]
+
+
+_WILDCARDS: Final = re.compile(r"[%_\[]")
+
+
+def _convert_condition(
+    machine: Machine, table: Table, name: str, operator: str, operands: tuple[Operand, ...]
+) -> ColumnCondition | None:
+    """Return the condition with values of the column's type.
+
+    None if there is no such column, or if the comparison converts the column.
+    """
+    position = next(
+        (index for index, column in enumerate(table.columns) if column.name.lower() == name), None
+    )
+    if position is None:
+        return None
+    kind = read_type(table.columns[position].type, 1)
+    try:
+        values = [_read_value(machine, operand) for operand in operands]
+        if any(value is None or (kind.is_text and not is_plain_text(value)) for value in values):
+            return None
+        if kind.is_text:
+            return ColumnCondition(position, operator, tuple(values))
+        converted = [convert_value(value, table.columns[position].type) for value in values]
+    except SqlError:
+        return None
+    if kind.is_number and any(map(compare_values, values, converted)):  # such as id > 2.5
+        return None
+    return ColumnCondition(position, operator, tuple(converted))
+
+
+def _read_value(machine: Machine, operand: Operand) -> Scalar:
+    """Return the value of a literal or a variable; None without one. Raises the errors of conversions."""
+    kind, text, types = operand
+    value: Scalar = text
+    if kind == "variable":
+        variable = machine.scope.variables.get(text)
+        value = variable.value if variable is not None else None
+    elif kind == "number":
+        value = int(text) if text.lstrip("-").isdecimal() else parse_number(text)
+    for type_name in types:
+        value = convert_value(value, type_name)
+    return value
+
+
+def _find_row_limit(
+    machine: Machine, table: Table, access: TableAccess, whole: KeyRange, seek: tuple[Interval, ...]
+) -> tuple[int | None, bool]:
+    """Return the number of matching rows after which the query ends, and whether it reads the index backward.
+
+    None if the query reads all rows, because it has no TOP or must sort them.
+    """
+    value = _read_value(machine, access.top) if access.top is not None else None
+    if not isinstance(value, int):
+        return None, False
+    points = {table.columns[interval.position].name.lower() for interval in seek if interval.is_point}
+    index_order = [
+        (table.columns[position].name.lower(), is_descending) for position, is_descending in whole.columns
+    ]
+    index_order = [column for column in index_order if column[0] not in points]
+    order = [column for column in access.order if column[0] not in points]
+    if order == index_order[: len(order)]:
+        return value, False
+    if order == [(name, not is_descending) for name, is_descending in index_order[: len(order)]]:
+        return value, True
+    return None, False
