@@ -1,4 +1,4 @@
-"""Availability groups: replicas, data movement, failover, and their role in a failover cluster."""
+"""Availability groups: replicas, data movement, failover, and their cluster role."""
 
 from engine.availability.policy import AvailabilityPolicy
 from engine.availability.role import GroupRole

@@ -1,4 +1,4 @@
-"""Estimates by the published formulas: duration and data loss of a failover to a secondary.
+"""Estimates of the duration and data loss of a failover to a secondary, by the published formulas.
 
 [DOC: performance of groups]
 """
@@ -15,45 +15,45 @@ from engine.model import DatabaseCopy, World
 from engine.protocol import causes
 
 OVERHEAD_S: Final = failover.ONLINE_S + failover.LISTENER_S
-"""Toverhead of the formulas. The documentation says "usually short and constant"; the value is from a
-published trace.
+"""Toverhead of the formulas, in seconds. The documentation says "usually short and constant"; the value is
+from a published trace.
 """
 
 TIMEOUT_PARTS: Final = 3
 """Number of sp_server_diagnostics reports per health check timeout."""
 
 OF_THE_SERVICE: Final = frozenset({Cause.STOP_SERVICE, Cause.NOWAIT})
-"""Causes that leave the node running. Heartbeats detect the loss of a node or of a link."""
+"""Causes that stop only the service. Heartbeats detect only the loss of a node or of a link."""
 
 
 class Estimate(Struct, frozen=True):
-    """Estimate for a failover to one secondary at one time."""
+    """Estimate of a failover to one secondary at one time."""
 
     database: str
     server: str
     detection_s: float
     detected_by: str
-    """Setting of the mechanism that detects the loss."""
+    """Setting that determines the time until the loss is detected; empty for a manual failover."""
     redo_queue_kb: float
     redo_rate_kb_per_s: float
     send_queue_kb: float
     log_rate_kb_per_s: float
-    """Rate of log generation: Log Bytes Flushed/sec."""
+    """Rate of log generation: counter Log Bytes Flushed/sec."""
     overhead_s: float = OVERHEAD_S
 
     @property
     def redo_s(self) -> float | None:
-        """Return Tredo in seconds; None while nothing is redone, because the formula then has no result."""
+        """Return Tredo in seconds; None if no log is redone, because the formula then has no result."""
         return _divide_by_rate(self.redo_queue_kb, self.redo_rate_kb_per_s)
 
     @property
     def failover_s(self) -> float | None:
-        """Return Tfailover = Tdetection + Toverhead + Tredo, in seconds."""
+        """Return Tfailover = Tdetection + Toverhead + Tredo, in seconds; None without Tredo."""
         return None if self.redo_s is None else self.detection_s + self.overhead_s + self.redo_s
 
     @property
     def data_loss_s(self) -> float | None:
-        """Return Tdata_loss in seconds: the send queue divided by the rate at which log is generated."""
+        """Return Tdata_loss in seconds: the send queue divided by the rate of log generation."""
         return _divide_by_rate(self.send_queue_kb, self.log_rate_kb_per_s)
 
 
@@ -64,13 +64,13 @@ def _divide_by_rate(queue_kb: float, rate_kb_per_s: float) -> float | None:
 
 
 LEAST_RATE_KB_PER_S: Final = 0.01
-"""Rate below which log stands still: a smoothed rate never becomes 0."""
+"""Rate below which no log counts as moving, because a smoothed rate never becomes 0."""
 
 
 def estimate(world: World, copy: DatabaseCopy, cause: str) -> Estimate | None:
     """Estimate the failover to the secondary *copy* if *cause* disabled its primary now.
 
-    Return None if no log reaches the copy.
+    Return None if the copy does not receive log.
     """
     if copy.stream is None or copy.availability.guid is None:
         return None
@@ -93,7 +93,10 @@ def estimate(world: World, copy: DatabaseCopy, cause: str) -> Estimate | None:
 
 
 def _estimate_detection(world: World, copy: DatabaseCopy, cause: str) -> tuple[float, str]:
-    """Return Tdetection in seconds and the setting that determines it, by the part that *cause* disables."""
+    """Return (Tdetection in seconds, setting that determines it).
+
+    Both depend on the part that *cause* disables.
+    """
     group = replicas.find_group_config(world, copy.server, copy.availability.guid or 0)
     node = config.find_node_of(world, copy.server)
     lead = config.find_node_of(world, group.primary) if group is not None else None

@@ -1,4 +1,4 @@
-"""Change of a group's primary: check of the target, redo, opening of all its databases.
+"""Change of a group's primary: check of the target, redo, and the opening of the databases.
 
 [DOC: failover modes]
 """
@@ -40,16 +40,16 @@ PRIMARY_NORMAL at the new one.
 """
 
 LISTENER_S: Final = 1.5
-"""Time in which address and network name of the listener come online, before the databases open.
+"""Time until the address and network name of the listener are online. The databases open after that.
 
 Derived from the published trace of a planned failover (see above).
 """
 
 OFFLINE_S: Final = 3.0
-"""Time in which a healthy primary closes its databases. Derived from that published trace."""
+"""Time that a healthy primary needs to close its databases. Derived from the same published trace."""
 
 SPREAD: Final = 0.10
-"""Relative standard deviation of repeated runs. Assumed, as for mirroring."""
+"""Relative standard deviation of durations in repeated runs. Assumed, as for mirroring."""
 
 LEASE_STOP_SINCE: Final = 2014
 """First version with message 19420. [DOC: Database Engine events and errors]"""
@@ -76,10 +76,10 @@ def is_automatic_target(group: AvailabilityGroup, server: str) -> bool:
 
 
 def find_objection(world: World, group: AvailabilityGroup, server: str) -> LocalizableMessage | None:
-    """Return the reason why *server* may not become primary at the cluster's request, or None if it may.
+    """Return the reason why *server* may not become primary at the cluster's request, or None.
 
-    The former primary may, except with forced quorum, because it has the reference copy. A replica that
-    received a failover statement has made its checks already.
+    The former primary may do so, except with forced quorum, because it has the reference copy. A replica that
+    received a failover statement has already been checked.
     """
     if replicas.is_failover_requested(world, group, server):
         return None
@@ -136,7 +136,7 @@ def find_running_failover(world: World, copy: DatabaseCopy) -> Failover | None:
 
 
 def begin_failover(world: World, guid: int, server: str) -> None:
-    """Let the replica on *server* accept the role: it redoes its log and then opens its databases."""
+    """Let the replica on *server* accept the role. It redoes its log and then opens its databases."""
     group = replicas.find_group_config(world, server, guid)
     assert group is not None
     replica_state = world.replicas[server, guid]
@@ -158,7 +158,7 @@ def begin_failover(world: World, guid: int, server: str) -> None:
 
 
 def _was_moved_in_cluster(world: World, group: AvailabilityGroup, server: str) -> bool:
-    """Return whether a person moved the role in the cluster, instead of using SQL Server."""
+    """Return whether a person moved the role with cluster tools instead of SQL Server."""
     node = config.find_node_of(world, server)
     role = node.config.find_role(group.name) if node is not None else None
     return role is not None and role.way == "move"
@@ -202,7 +202,10 @@ def _begin_database_failover(
 
 
 def on_redo_done(world: World, stream: int) -> None:
-    """Act when the receiver of *stream* has redone all the log that it has (flow handler)."""
+    """Record that a failover target has redone its log (flow handler).
+
+    If all databases of the group are redone, begin to open them.
+    """
     source, key = world.flow.get_source_of(stream), world.streams[stream]
     failover = find_running_failover(world, world.copies[key]) if key is not None else None
     if key is None or failover is None or failover.redo_done_tick is not None or failover.to_server != key[0]:
@@ -222,14 +225,14 @@ def on_redo_done(world: World, stream: int) -> None:
     ):
         return  # the tail of the log is still being sent
     _record_step(world, _update(world, failover, redo_done_tick=world.tick), build_message("redo done"))
-    world.mark_log_changed(world.copies[key])  # the primary no longer waits for its redo
+    world.mark_log_changed(world.copies[key])  # redo of this copy no longer delays its opening
     guid = world.copies[key].availability.guid
     assert guid is not None
     open_if_redone(world, guid, key[0])
 
 
 def open_if_redone(world: World, guid: int, server: str) -> None:
-    """Open the databases of the replica when redo of all of them is done."""
+    """Begin to open the databases of the replica if all of them have been redone."""
     state = world.replicas.get((server, guid))
     if state is None or state.word is not ReplicaWord.PRIMARY_PENDING:
         return
@@ -244,7 +247,7 @@ def open_if_redone(world: World, guid: int, server: str) -> None:
 
 
 def become_primary(world: World, guid: int, server: str, since_tick: int) -> None:
-    """Give the replica the role of the primary and open its databases (timer handler)."""
+    """Make the replica primary and open its databases (timer handler)."""
     state, group = world.replicas.get((server, guid)), replicas.find_group_config(world, server, guid)
     if (
         group is None
@@ -259,7 +262,7 @@ def become_primary(world: World, guid: int, server: str, since_tick: int) -> Non
         return
     role = node.config.find_role(group.name)
     if role is not None and (role.owner != node.name or role.state is not ResourceState.ONLINE_PENDING):
-        # the cluster has given the group to another node, or has stopped it
+        # the cluster has moved the role to another node or has stopped it
         close_replica(world, server, guid, replicas.CLUSTER_STATE_CHANGED)
         return
     forced = state.pending == "forced"
@@ -294,10 +297,13 @@ def become_primary(world: World, guid: int, server: str, since_tick: int) -> Non
 def _build_new_configuration(
     world: World, group: AvailabilityGroup, server: str, forced: bool
 ) -> AvailabilityGroup:
-    """Return the configuration that a new primary writes. No other copy is ready until it is synchronized.
+    """Return the configuration that a new primary writes.
 
-    If the primary stays and cannot open a database, nothing has been committed, and each copy keeps its readiness.
-    Documented for the loss of a database (KB 2857849), derived for the restart of the group.
+    Other copies are not ready until they are synchronized.
+
+    If the old primary remains primary and cannot open a database, nothing has been committed. Each copy then
+    keeps its readiness. Documented for the loss of a database (KB 2857849), derived for the restart of the
+    group.
     """
     copies = replicas.list_group_copies(world, server, group.guid)
     closed_databases = {copy.database for copy in copies if copy.disk_failed and server == group.primary}
@@ -327,16 +333,14 @@ def _promote(world: World, group: AvailabilityGroup, copy: DatabaseCopy, forced:
         if old_copy is not None and old_copy.server != copy.server:
             _record_failover_end(world, copy, old_copy, hardened_kb)
         streams.add_source(world, key, hardened_kb)
-    elif (
-        forced and not copy.disk_failed
-    ):  # the copy was primary before and continues its own log as a new fork
+    elif forced and not copy.disk_failed:  # the former primary continues its own log as a new recovery fork
         hardened_kb = streams.get_end_of_log_kb(world, copy)
         if old_copy is not None and old_copy.server != copy.server:
             _record_failover_end(world, copy, old_copy, hardened_kb)
     else:
         if not copy.disk_failed:
             world.update_copy(key, recovering=False, db_state=DbState.ONLINE)
-        return  # it was the primary before and has its own log
+        return  # the former primary continues its own log
     if forced:
         world.update_copy(key, fork=world.next_id(), former_fork=copy.fork)
     world.update_copy(
@@ -367,7 +371,10 @@ def _account_loss(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, s
 
 
 def _record_failover_end(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, kept_kb: float) -> None:
-    """Account for the end of a copy's failover, including acknowledged commits that the new primary does not have."""
+    """Record the acknowledged commits that are lost at a failover.
+
+    *kept_kb*: end of the new primary's hardened log.
+    """
     committed_kb = streams.get_committed_kb(world, old_primary)
     count = commits.count_transactions(world, old_primary, kept_kb, committed_kb)
     failover = find_running_failover(world, copy)
@@ -389,7 +396,8 @@ def on_undo_done(world: World, guid: int, detected_tick: int) -> None:
 def cancel_failover(world: World, key: Key, reason: str) -> None:
     """Cancel the failover of a copy. If its instance is lost, the cluster tries another node.
 
-    If only its disk is lost, the other databases of the group come online. [DOC: database level health detection]
+    If only its disk is lost, the other databases of the group still come online. [DOC: database level health
+    detection]
     """
     copy = world.copies[key]
     failover = find_running_failover(world, copy)
@@ -405,7 +413,7 @@ def cancel_failover(world: World, key: Key, reason: str) -> None:
 
 
 def close_replica(world: World, server: str, guid: int, reason: str, *, pending: str = "") -> None:
-    """Close the replica on *server*: disconnect its clients and write no more log."""
+    """Close the replica on *server*: disconnect its clients and stop writing log."""
     group = replicas.find_group_config(world, server, guid)
     state = world.replicas.get((server, guid))
     if state is None or state.word in (ReplicaWord.RESOLVING_NORMAL, ReplicaWord.NOT_AVAILABLE):
@@ -430,7 +438,7 @@ def close_replica(world: World, server: str, guid: int, reason: str, *, pending:
 
 
 def close_frozen_replica(world: World, server: str, group: AvailabilityGroup) -> None:
-    """Take a group offline on a hung instance, which will notice that when it continues."""
+    """Take a group offline on a hung instance. The instance closes its replica when it responds again."""
     replicas.defer_role_loss(world, server, replicas.LEASE, group.guid)
     if group.listener is not None and world.listeners.get(group.listener.name) == server:
         world.listeners[group.listener.name] = None
@@ -438,7 +446,10 @@ def close_frozen_replica(world: World, server: str, group: AvailabilityGroup) ->
 
 
 def _close_stopped_primary(world: World, server: str, guid: int) -> None:
-    """Close a primary whose role the cluster has offline or failed: its lease is not renewed. [DOC: lease timeout]."""
+    """Close a primary whose role is offline or failed in the cluster: its lease is not renewed.
+
+    [DOC: lease timeout].
+    """
     group, known_config = (
         replicas.find_group_config(world, server, guid),
         config.find_known_config(world, server),
@@ -449,7 +460,7 @@ def _close_stopped_primary(world: World, server: str, guid: int) -> None:
 
 
 def detect_missed_changes(world: World) -> None:
-    """Let each instance detect the changes that it missed while it hung, and that the cluster stopped its group.
+    """Let instances react to changes that they missed while they hung, and to roles that the cluster stopped.
 
     This runs after every event. [DOC: lease timeout].
     """
@@ -481,7 +492,7 @@ def on_listener_online(world: World, guid: int) -> None:
 
 
 def bring_listener_online(world: World, server: str, listener: AvailabilityListener) -> None:
-    """Bring the network name and the address in the server's subnet online, and update DNS."""
+    """Bring the listener's network name and its address in the server's subnet online, and update DNS."""
     register_in_dns(world, server, listener)
     if world.listeners[listener.name] is None:
         errorlog.write_message(world, server, 26024, listener.name, "ipv4", listener.port, ADDRESS_IN_USE)
@@ -494,13 +505,13 @@ ADDRESS_IN_USE: Final = 0x2740
 
 
 def is_port_taken(world: World, server: str, port: int) -> bool:
-    """Return whether the instance's endpoint listens on *port*, so that no listener can use it."""
+    """Return whether the instance's endpoint listens on *port*, so that a listener cannot use it."""
     endpoint = world.instances[server].endpoint
     return endpoint is not None and endpoint.state is EndpointState.STARTED and endpoint.port == port
 
 
 def register_in_dns(world: World, server: str, listener: AvailabilityListener) -> None:
-    """Register the listener's addresses in DNS, by its present RegisterAllProvidersIP and HostRecordTTL.
+    """Register the listener's addresses in DNS, as RegisterAllProvidersIP and HostRecordTTL currently demand.
 
     [DOC: availability group listeners].
     """

@@ -1,4 +1,4 @@
-"""Data movement: a primary connects to its secondaries, log flows, and the secondaries catch up."""
+"""Data movement: a primary connects to its secondaries and sends log, and the secondaries catch up."""
 
 from collections.abc import Callable, Iterable
 from typing import Final
@@ -31,11 +31,11 @@ from engine.model import (
 from engine.protocol import commits, errorlog, lineage, network, streams
 
 REVERT_KB_PER_S: Final = BACKUP_KB_PER_S / 4
-"""Log per second whose pages a secondary with diverged log copies back from the primary. Assumed: random reads."""
+"""KB of diverged log per second whose pages a secondary copies back from the primary. Assumed: random reads."""
 
 
 def connect_secondaries(world: World, guid: int, primary: str) -> None:
-    """Connect a new primary to its secondaries. Older connections are closed."""
+    """Connect a new primary to its secondaries and close older connections."""
     group = replicas.find_group_config(world, primary, guid)
     assert group is not None
     for key, _ in world.list_contacts(guid):
@@ -54,7 +54,7 @@ def connect_secondaries(world: World, guid: int, primary: str) -> None:
 
 
 def follow_primaries(world: World) -> None:
-    """Let a replica without a primary, or with a former one, follow the current primary.
+    """Let replicas without a primary, or with a former primary, follow the current primary.
 
     This runs after every event.
     """
@@ -71,9 +71,9 @@ def follow_primaries(world: World) -> None:
 
 
 def _record_lost_secondaries(world: World, server: str, guid: int) -> None:
-    """Retry to record the loss of a secondary in the cluster.
+    """Retry to record in the cluster that secondaries are lost.
 
-    Commits of the primary wait until the record succeeds.
+    Commits of the primary wait until this succeeds.
     """
     for copy in replicas.list_group_copies(world, server, guid):
         for peer in copy.availability.lost:
@@ -88,7 +88,7 @@ def _record_lost_secondaries(world: World, server: str, guid: int) -> None:
 
 
 def _give_up_role(world: World, server: str, guid: int) -> None:
-    """Put a secondary into RESOLVING while the cluster has its group offline."""
+    """Set a secondary to RESOLVING while its group is offline in the cluster."""
     node, word = config.find_node_of(world, server), world.replicas[server, guid].word
     group = node.config.find_group(guid) if node is not None else None
     role = node.config.find_role(group.name) if node is not None and group is not None else None
@@ -125,7 +125,7 @@ def _follow_primary(world: World, server: str, guid: int) -> None:
 
 
 def on_connection_lost(world: World, guid: int, server: str, peer: str, epoch: int, reason: str) -> None:
-    """Act when *server* detects the loss of its connection to *peer* (timer handler)."""
+    """Handle that *server* detects the loss of its connection to *peer* (timer handler)."""
     if not network.close_end(world, guid, server, peer, epoch):
         return
     contact = world.contacts[guid, server, peer]
@@ -147,16 +147,16 @@ def on_connection_lost(world: World, guid: int, server: str, peer: str, epoch: i
 
 
 def log_disconnected(world: World, guid: int, database: str, server: str, peer: str) -> None:
-    """Write into the ERRORLOG of *server* that its copy of *database* is no longer connected to the one on *peer*."""
+    """Log on *server* that its copy of *database* is disconnected from the copy on *peer*."""
     lead = world.replicas[server, guid].word is ReplicaWord.PRIMARY_NORMAL
     kinds = ("secondary", "primary") if lead else ("primary", "secondary")
     errorlog.write_message(world, server, 35267, *kinds, database, peer, make_replica_id(guid, peer))
 
 
 def close_connections(world: World, server: str) -> None:
-    """Close the connections of *server*. Each end that can notice it handles the loss immediately. Derived.
+    """Close the connections of *server*. Each reachable end handles the loss immediately. Derived.
 
-    A partner that cannot be reached notices the loss by its session timeout.
+    An unreachable partner detects the loss by its session timeout.
     """
     for guid, owner, peer in sorted(key for key in world.contacts if server in key[1:]):
         contact = world.contacts[guid, owner, peer]
@@ -166,9 +166,10 @@ def close_connections(world: World, server: str) -> None:
 
 
 def continue_without(world: World, key: Key, server: str) -> None:
-    """Let the primary *key* continue without the secondary on *server*, after the cluster has recorded the loss.
+    """Let the primary *key* continue without the lost secondary on *server*. [DOC: availability modes].
 
-    [DOC: availability modes] Until then commits wait, because that copy might become primary with its log.
+    Until the cluster has recorded the loss, commits wait, because the secondary might become primary with its
+    log.
     """
     peer_state = world.copies[key].availability.get_peer_state(server)
     replicas.set_peer_state(world, key, server, SyncState.NOT_SYNCHRONIZING)
@@ -184,10 +185,10 @@ def continue_without(world: World, key: Key, server: str) -> None:
 
 
 def stop_primary_copy(world: World, key: Key) -> None:
-    """Close the database on this server and stop its log. The other databases of its group continue.
+    """Close the copy *key* and stop its log. The other databases of its group continue.
 
-    A synchronized secondary stays ready for failover, because nothing has been committed since. Documented
-    (KB 2857849).
+    A synchronized secondary stays ready for failover, because no later commit exists. Documented (KB
+    2857849).
     """
     own_availability = world.copies[key].availability
     if own_availability.role is ReplicaRole.PRIMARY:
@@ -205,14 +206,14 @@ def stop_primary_copy(world: World, key: Key) -> None:
 
 
 def stop_receiver(world: World, key: Key, server: str) -> None:
-    """Stop the copy on *server* that receives from the primary *key*, if it is reachable."""
+    """Stop the copy on *server* that receives log from the primary *key*, if it is reachable."""
     contact = world.contacts.get((world.copies[key].availability.guid or 0, key[0], server))
     if contact is not None and contact.connected and (server, key[1]) in world.copies:
         replicas.set_state(world, (server, key[1]), SyncState.NOT_SYNCHRONIZING)
 
 
 def remove_secondary(world: World, key: Key, server: str) -> None:
-    """Remove the copy on *server* from the group. The primary *key* no longer waits for it."""
+    """Remove the secondary on *server* from the knowledge of the primary *key*, which no longer waits for it."""
     own_availability = world.copies[key].availability
     _set_closing(world, key, server, None)
     peers = tuple(peer_state for peer_state in own_availability.peers if peer_state[0] != server)
@@ -222,7 +223,7 @@ def remove_secondary(world: World, key: Key, server: str) -> None:
 
 
 def apply_availability_modes(world: World, guid: int, primary: str) -> None:
-    """Apply changed availability modes. A pair that is no longer synchronous no longer counts as synchronized.
+    """Apply changed availability modes. A pair that is not synchronous no longer counts as synchronized.
 
     [DOC: availability modes]
     """
@@ -241,14 +242,14 @@ def apply_availability_modes(world: World, guid: int, primary: str) -> None:
 
 
 def update_primary_state(world: World, key: Key) -> None:
-    """Set the synchronization state of the primary *key* by its mode and its suspension."""
+    """Update the synchronization state of the primary *key* from its availability mode and suspension."""
     replicas.set_state(world, key, _compute_primary_state(world, key))
 
 
 def _compute_primary_state(world: World, key: Key) -> SyncState:
     """Return the synchronization state of a primary's own copy.
 
-    While suspended it is NOT SYNCHRONIZING. [DOC: database replica states]
+    It is NOT SYNCHRONIZING while suspended. [DOC: database replica states]
     """
     if world.copies[key].availability.suspended is not None:
         return SyncState.NOT_SYNCHRONIZING
@@ -264,7 +265,7 @@ def _set_readiness(group: AvailabilityGroup, database: str, server: str, ready: 
 
 
 def _record_readiness(world: World, key: Key, server: str, ready: bool) -> bool:
-    """Let the primary *key* record whether the copy on *server* is failover ready. Return False without quorum."""
+    """Record in the cluster whether the copy on *server* is failover ready. Return False without quorum."""
     guid = world.copies[key].availability.guid
     assert guid is not None
     return replicas.change_group(
@@ -282,7 +283,7 @@ def _set_closing(world: World, key: Key, server: str, kb: float | None) -> None:
 
 
 def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) -> None:
-    """Try to connect *me* and *peer* (timer handler). On success both ends know it immediately."""
+    """Try to connect *me* and *peer* (timer handler). Both ends notice success immediately."""
     contact = world.contacts.get((guid, me, peer))
     if contact is None or contact.epoch != epoch or contact.connected:
         return
@@ -318,7 +319,7 @@ def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) 
 
 
 def _retry_connection(world: World, guid: int, server: str, peer: str, contact: Contact) -> None:
-    """Retry the connection as after a loss, because one of the two has not found its role yet."""
+    """Schedule another attempt, because one of the two replicas is neither primary nor secondary yet."""
     world.contacts[guid, server, peer] = replace(contact, pending="", epoch=contact.epoch + 1)
     world.call_after(1.0, "availability.call", guid)
 
@@ -332,7 +333,7 @@ def retry_connections(world: World, guid: int) -> None:
 
 
 def connect_copies(world: World, primary: Key, secondary: Key) -> None:
-    """Connect primary and secondary of a database, so that log flows unless data movement is suspended."""
+    """Connect the primary and secondary copy of a database. Log then flows unless data movement is suspended."""
     lead, follower = world.copies.get(primary), world.copies[secondary]
     if lead is None or lead.source is None or follower.recovering or lead.disk_failed or follower.disk_failed:
         return
@@ -362,7 +363,7 @@ def connect_copies(world: World, primary: Key, secondary: Key) -> None:
     if not _can_receive(world, lead, follower):
         reverted = (
             follower.availability.state is SyncState.REVERTING
-        )  # the secondary was restarted for this purpose
+        )  # the secondary was already restarted for the revert
         if follower.stream is None and follower.db_state is not DbState.RESTORING and not reverted:
             errorlog.write_message(world, secondary[0], 35278, secondary[1])
             errorlog.write_message(world, secondary[0], 17137, secondary[1])
@@ -390,7 +391,7 @@ def connect_copies(world: World, primary: Key, secondary: Key) -> None:
 
 
 def _acknowledge_suspension(world: World, key: Key) -> None:
-    """Log at the secondary that its copy was suspended by a forced failover, and note that it knows.
+    """Log at the secondary that a forced failover suspended its copy. Clear this notice in the cluster.
 
     [DOC: forced failover]
     """
@@ -428,7 +429,7 @@ def _can_receive(world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> bool
 
 
 def on_revert_done(world: World, guid: int, server: str, database: str) -> None:
-    """Finish the revert of a secondary that had changes that the primary never had (timer handler)."""
+    """Finish the revert of a secondary whose log had diverged from the primary's log (timer handler)."""
     copy = world.copies.get((server, database))
     state = world.replicas.get((server, guid))
     if copy is None or state is None or copy.availability.state is not SyncState.REVERTING:
@@ -465,7 +466,7 @@ def must_wait_for(world: World, lead: DatabaseCopy, server: str) -> bool:
 
 
 def on_caught_up(world: World, stream: int) -> None:
-    """Act when the receiver of *stream* has hardened all log (flow handler)."""
+    """Advance a secondary toward SYNCHRONIZED when all log but a last block is sent (flow handler)."""
     secondary = world.streams[stream]
     primary = world.sources[world.flow.get_source_of(stream)]
     lead = world.copies[primary]
@@ -475,7 +476,8 @@ def on_caught_up(world: World, stream: int) -> None:
         return
     closing = dict(lead.availability.closing).get(secondary[0])
     if closing is None:
-        # From here on commits wait. Earlier commits must arrive before the secondary counts as synchronized.
+        # From now on commits wait for the secondary. It is SYNCHRONIZED when all earlier commits have
+        # arrived.
         _set_closing(
             world,
             primary,
@@ -504,7 +506,7 @@ HANDLERS: Final[Handlers] = {
 def remove_copies(group: AvailabilityGroup, is_removed: Callable[[Place], bool]) -> AvailabilityGroup:
     """Return the configuration without the (database, server) pairs for which *is_removed* is true.
 
-    A database without pairs is removed, too.
+    A database that has no pair left is removed, too.
     """
     joined_places = tuple(copy_key for copy_key in group.joined if not is_removed(copy_key))
     remaining_databases = {database for database, _ in joined_places}
@@ -518,7 +520,7 @@ def remove_copies(group: AvailabilityGroup, is_removed: Callable[[Place], bool])
 
 
 def watch_removals(world: World, name: str = "") -> None:
-    """Remove copies that their group's configuration no longer contains, after a change or the return of a server.
+    """Remove copies and replicas that the configuration no longer contains.
 
     *name*: a group that has just been dropped.
     """
@@ -529,7 +531,7 @@ def watch_removals(world: World, name: str = "") -> None:
 
 
 def _record_left_copies(world: World, server: str, guid: int) -> None:
-    """Remove copies from the configuration that left the group while there was no quorum."""
+    """Remove copies from the configuration that left the group while their server had no quorum."""
     members = {copy.database for copy in replicas.list_group_copies(world, server, guid)}
 
     def is_orphaned(database_place: Place) -> bool:
@@ -558,7 +560,7 @@ def _remove_replica(world: World, server: str, guid: int, name: str) -> None:
 
 
 def remove_local(world: World, server: str, guid: int) -> None:
-    """Remove the replica on *server* without changing the cluster database. Its copies are RESTORING."""
+    """Remove the replica on *server* without changing the cluster database. Its copies become RESTORING."""
     for copy in replicas.list_group_copies(world, server, guid):
         unjoin(world, server, copy.database, guid)
     for key, _ in world.list_contacts(guid):
@@ -569,7 +571,7 @@ def remove_local(world: World, server: str, guid: int) -> None:
 
 
 def stop_sending(world: World, server: str, databases: Iterable[str]) -> None:
-    """Stop the log of the copies on *server*. A receiver may notice that later."""
+    """Stop sending the log of the copies on *server*. Receivers may notice this later."""
     for database in databases:
         copy = world.copies.get((server, database))
         if copy is not None and copy.source is not None:
@@ -578,7 +580,7 @@ def stop_sending(world: World, server: str, databases: Iterable[str]) -> None:
 
 
 def unjoin(world: World, server: str, database: str, guid: int) -> None:
-    """Put the copy into RESTORING, as for a secondary that leaves, and remove it at its primary."""
+    """Set the copy to RESTORING because it leaves the group, and remove it at its primary."""
     key = (server, database)
     lead = world.replicas[server, guid].primary
     contact = world.contacts.get((guid, server, lead or ""))
@@ -587,7 +589,7 @@ def unjoin(world: World, server: str, database: str, guid: int) -> None:
             if (me, guid) in world.replicas:
                 log_disconnected(world, guid, database, me, peer)
     streams.stop_log(world, world.copies[key])
-    # The copy has the log of all log backups up to now, except those that end after its own log.
+    # The copy contains the log of all earlier log backups, except for backups that end after its own log.
     world.update_copy(
         key,
         availability=NO_AVAILABILITY,

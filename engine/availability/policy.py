@@ -1,4 +1,4 @@
-"""Policy of an availability group: the decisions that `engine.protocol` leaves to each kind of group."""
+"""Policy of availability groups: the decisions that `engine.protocol` leaves to each kind of group."""
 
 from typing import Final
 
@@ -25,19 +25,25 @@ from engine.protocol import errorlog, groups, serving, streams
 from engine.protocol.groups import FailoverPrecondition, StreamTerms
 
 COMPRESS_SYNCHRONOUS: Final = 9592
-"""Trace flag that compresses the log to synchronous secondaries, which is off by default since 2016.
-Documented [DOC: tune compression].
+"""Trace flag that turns on compression of the log to synchronous secondaries. Since 2016 it is off by
+default. Documented [DOC: tune compression].
 """
 
 READY: Final = "READY"
-"""Synchronization state for conditions: the cluster records that the copy could become primary without loss."""
+"""State name in conditions of scenarios: the cluster records that the copy could become primary without data
+loss.
+"""
 
 SERIAL_REDO: Final = 3459
 """Trace flag that turns parallel redo off. Known."""
 
 
 def _is_compressed(world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> bool:
-    """Return whether the stream is compressed: always in 2012 and 2014, later only for asynchronous secondaries."""
+    """Return whether the stream is compressed. Versions before 2016 compress all streams.
+
+    Later versions compress streams to asynchronous secondaries; trace flag 9592 includes synchronous
+    secondaries.
+    """
     server = world.instances[lead.server]
     if server.version < 2016 or COMPRESS_SYNCHRONOUS in server.trace_flags:
         return True
@@ -45,7 +51,7 @@ def _is_compressed(world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> bo
 
 
 def _count_redo_threads(world: World, follow: DatabaseCopy) -> int:
-    """Return the number of redo threads: one per database before 2016, since then half of the cores, at most 16.
+    """Return the number of redo threads: one before 2016, since then half of the cores, at most 16.
 
     Documented [DOC: thread usage of groups].
     """
@@ -56,11 +62,11 @@ def _count_redo_threads(world: World, follow: DatabaseCopy) -> int:
 
 
 def _is_routing_target(world: World, copy: DatabaseCopy, group: AvailabilityGroup, server: str) -> bool:
-    """Return whether the primary routes readers to the replica, as the primary knows it.
+    """Return whether the primary currently routes read-intent logins to the replica on *server*.
 
-    The replica has a routing URL. The primary itself allows the login; a secondary allows read intent, is connected,
-    and its copy is SYNCHRONIZING or SYNCHRONIZED [DOC: read-only routing; availability
-    group listeners].
+    The replica must have a routing URL. The primary itself must allow the login. A secondary must allow read
+    intent and be connected, and its copy must be SYNCHRONIZING or SYNCHRONIZED [DOC: read-only routing;
+    availability group listeners].
     """
     replica = group.find_replica(server)
     if replica is None or not replica.read_only_routing_url:
@@ -74,7 +80,7 @@ def _is_routing_target(world: World, copy: DatabaseCopy, group: AvailabilityGrou
 
 
 class AvailabilityPolicy(groups.GroupPolicy):
-    """Policy of a group: one primary, several secondaries, and a cluster that assigns the roles."""
+    """Policy of availability groups: one primary, several secondaries, and a cluster that assigns the roles."""
 
     @override
     def get_role(self, copy: DatabaseCopy) -> str:
@@ -85,7 +91,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
         return copy.availability.state.name
 
     def get_database_state(self, copy: DatabaseCopy) -> str:
-        """Return the state of the database, SYNCHRONIZED if at least one secondary is."""
+        """Return SYNCHRONIZED if at least one secondary is synchronized, else the best state of a secondary."""
         states = [state for _, state in copy.availability.peers]
         best = (
             SyncState.SYNCHRONIZED
@@ -113,7 +119,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
         return copy.availability.role is ReplicaRole.SECONDARY
 
     def has_waiting_commits(self, world: World, copy: DatabaseCopy) -> bool:
-        """Return whether commits wait: this replica and some secondary use synchronous commit."""
+        """Return whether commits wait, because this primary and a secondary use synchronous-commit mode."""
         group = replicas.find_group_config(world, copy.server, copy.availability.guid or 0)
         if group is None or not self.is_leader(copy):
             return False
@@ -129,10 +135,11 @@ class AvailabilityPolicy(groups.GroupPolicy):
         return any(state is SyncState.SYNCHRONIZED for _, state in copy.availability.peers)
 
     def can_read(self, copy: DatabaseCopy, read_intent: bool) -> bool:
-        """Return whether clients may read the copy, with *read_intent* or without.
+        """Return whether clients may read the copy, with or without read intent.
 
-        While data movement is suspended, only routing avoids the copy [DOC: suspend an availability database].
-        Since 2014, readers are served even without a primary [DOC: readable secondaries].
+        While data movement is suspended, clients may still read; only routing avoids the copy [DOC: suspend
+        an availability database]. Since 2014, secondaries allow reads even without a primary [DOC: readable
+        secondaries].
         """
         own_availability = copy.availability
         if own_availability.role is ReplicaRole.PRIMARY:
@@ -148,11 +155,11 @@ class AvailabilityPolicy(groups.GroupPolicy):
         return allowed and (moving or (is_state_known and stays))
 
     def find_route(self, world: World, copy: DatabaseCopy, read_intent: bool) -> str | None:
-        """Return the server to which the listener routes a connection; None if it stays.
+        """Return the server to which the listener redirects a connection; None if there is no redirection.
 
-        With read intent, it is the first readable server of the primary's routing list; raise 982 if there is
+        With read intent, it is the first readable server of the primary's routing list. Raise 982 if there is
         none. Servers of an inner list take turns [DOC: read-only routing]. Without read intent, a secondary
-        that allows all connections routes to a primary that has a READ_WRITE_ROUTING_URL [DOC: read/write
+        that allows all connections redirects to a primary that has a READ_WRITE_ROUTING_URL [DOC: read/write
         connection redirection].
         """
         if not read_intent:
@@ -281,9 +288,10 @@ class AvailabilityPolicy(groups.GroupPolicy):
         return ("AVAILABILITY_REPLICA", min(ends)) if ends else None
 
     def find_page_sources(self, world: World, copy: DatabaseCopy, waiting: bool = False) -> list[str]:
-        """Return the connected secondaries of a primary that has a synchronized one, or the primary of a secondary.
+        """Return the servers that can supply a damaged page to this copy.
 
-        [DOC: automatic page repair]
+        A secondary requests the page from its primary. A primary asks its connected secondaries if one is
+        synchronized. [DOC: automatic page repair]
         """
         guid, own_availability = copy.availability.guid or 0, copy.availability
         servers = [server for server, state in own_availability.peers if state in replicas.MOVING]
@@ -327,10 +335,12 @@ class AvailabilityPolicy(groups.GroupPolicy):
             redo.suspend_after_redo_error(world, key)
 
     def find_backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
-        """Return 0 if this copy can take the backup, else the error. Secondaries take log and copy-only backups.
+        """Return the error with which this copy rejects the backup, or 0.
 
-        They must be synchronizing or synchronized [DOC: active secondaries]; the errors without a primary are derived.
-        A secondary of a basic group takes no backup [DOC: basic availability groups].
+        Secondaries take log and copy-only backups.
+
+        They must be synchronizing or synchronized [DOC: active secondaries]; the errors without a primary are
+        derived. A secondary of a basic group takes no backup [DOC: basic availability groups].
         """
         if copy.availability.role is ReplicaRole.RESOLVING:
             return 983 if copy.availability.quorum else 988
@@ -343,7 +353,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
         return 0 if reverts or self.can_back_up_closed(copy) else 976
 
     def can_back_up_closed(self, copy: DatabaseCopy) -> bool:
-        """Return whether a closed copy can be backed up. Its primary must be connected.
+        """Return whether a copy that clients cannot use can be backed up. Its primary must be connected.
 
         [DOC: active secondaries].
         """
@@ -353,8 +363,8 @@ class AvailabilityPolicy(groups.GroupPolicy):
     def allows_snapshot(self, copy: DatabaseCopy) -> bool | None:
         """Return whether the copy allows snapshots.
 
-        A primary or secondary allows them in any synchronization state and connection mode; a RESOLVING copy
-        does not. [DOC: database snapshots of availability databases]
+        A primary or secondary allows them in any synchronization state and with any allowed connections; a
+        RESOLVING copy does not. [DOC: database snapshots of availability databases]
         """
         if copy.availability.role is not ReplicaRole.SECONDARY:
             return None
@@ -398,7 +408,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
             world.listeners[group.listener.name] = None
 
     def on_recovered(self, world: World, key: Key) -> bool:
-        """Open the recovered copy but refuse clients until the group decides its role. Return False."""
+        """Open the recovered copy without clients until the group decides its role. Return False."""
         guid = world.copies[key].availability.guid
         assert guid is not None
         world.update_copy(key, recovering=False, db_state=DbState.ONLINE)

@@ -1,4 +1,4 @@
-"""Preconditions of an automatic failover of an availability group, and where a DBA can check them."""
+"""Preconditions of an automatic failover of an availability group, and the place where a DBA can check each."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ from engine.protocol.groups import FailoverPrecondition
 def list_preconditions(world: World, database: str) -> list[FailoverPrecondition]:
     """Return the preconditions of the group of *database*.
 
-    Those of the group come first, then those of each secondary, best target first.
+    Preconditions of the group come first, then those of each secondary, beginning with the best target.
     """
     copy = next((c for c in world.list_copies_of(database) if c.availability.guid is not None), None)
     assert copy is not None and copy.availability.guid is not None, f"{database} is in no availability group"
@@ -38,13 +38,13 @@ def list_preconditions(world: World, database: str) -> list[FailoverPrecondition
 
 
 def _find_newest_group(world: World, guid: int) -> AvailabilityGroup | None:
-    """Return the group in the configuration of the partition with quorum, or else in the newest cluster database."""
+    """Return the group in the newest configuration, preferably of a node in a partition with quorum."""
     nodes = sorted(world.nodes.values(), key=lambda node: (bool(node.partition), node.config.epoch))
     return nodes[-1].config.find_group(guid) if nodes else None
 
 
 def list_targets(group: AvailabilityGroup) -> list[str]:
-    """Return the secondaries: those with automatic failover first, among them the ready ones."""
+    """Return the secondaries: automatic targets first, and among them the ready targets first."""
     other_servers = [replica.server for replica in group.replicas if replica.server != group.primary]
     return sorted(
         other_servers,
@@ -139,7 +139,7 @@ def _list_target_preconditions(
 def _describe_readiness(
     world: World, group: AvailabilityGroup, database: str, target: str
 ) -> LocalizableMessage:
-    """Return is_failover_ready of one database as a text, and for 0 the reason that the primary knows."""
+    """Return is_failover_ready of one database as a text, with the reason if it is 0."""
     if (database, target) in group.ready:
         return build_message("{database} 1", database=database)
     copy = world.copies.get((target, database))

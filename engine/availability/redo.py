@@ -1,4 +1,6 @@
-"""Redo of a secondary, except for pages and commits: the files of its database, and reasons that stop redo.
+"""Redo of changes that are neither pages nor commits: files and schema of the database.
+
+Errors that stop redo.
 
 A file that cannot be created suspends the copy. RESUME retries the same log record. [DOC: add-file failures
 in a group]
@@ -16,7 +18,7 @@ from engine.protocol import errorlog
 
 
 def record_file_change(world: World, key: Key) -> None:
-    """Record a change of the files of primary *key*, so that the receivers of its log redo it."""
+    """Record a change of the files of primary *key*, so that its receivers redo it."""
     lead = world.copies[key]
     for stream in world.flow.list_streams_of(lead.source) if lead.source is not None else ():
         receiver = world.streams[stream]
@@ -28,7 +30,7 @@ def record_file_change(world: World, key: Key) -> None:
 
 
 def replay_file_changes(world: World, server: str, database: str, upto_kb: float) -> None:
-    """Create the primary's new files at the secondary after redo of the log up to *upto_kb* (timer handler)."""
+    """Create the primary's new files at the secondary when redo has reached *upto_kb* (timer handler)."""
     copy = world.copies.get((server, database))
     if copy is None or copy.stream is None or copy.availability.suspended is not None:
         return  # RESUME checks the files again
@@ -47,8 +49,8 @@ def replay_file_changes(world: World, server: str, database: str, upto_kb: float
 def record_schema_change(world: World, key: Key) -> None:
     """Record a change of a table's schema at *key*.
 
-    Redo of it needs a Sch-M lock at each secondary and waits for queries that read the table. [DOC: active
-    secondaries]
+    Its redo needs a Sch-M lock (schema modification) at each secondary and waits for queries that read the
+    table. [DOC: active secondaries]
     """
     lead = world.copies[key]
     for stream in world.flow.list_streams_of(lead.source) if lead.source is not None else ():
@@ -59,7 +61,7 @@ def record_schema_change(world: World, key: Key) -> None:
 
 
 def lock_schema(world: World, server: str, database: str, upto_kb: float) -> None:
-    """Continue redo past the schema change at *upto_kb* when no query has a Sch-S lock (timer handler)."""
+    """Continue redo past the schema change at *upto_kb* when no query holds a Sch-S lock (timer handler)."""
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or copy.stream is None or copy.availability.guid is None:
@@ -108,7 +110,7 @@ def suspend_after_redo_error(world: World, key: Key) -> None:
 
 
 def mark_suspended(world: World, key: Key, reason: SuspendReason) -> None:
-    """Record and log that the system suspended the copy, or that it was suspended before its restart.
+    """Record and log that the system suspended the copy, or that the copy was suspended before its restart.
 
     [DOC: database replica states]
     """

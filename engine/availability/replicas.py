@@ -1,4 +1,4 @@
-"""Knowledge of each instance about its replica: role, state word, and the group's configuration on its node."""
+"""Knowledge of each instance about its replicas: role, state, and the group's configuration on its node."""
 
 from collections.abc import Callable, Iterable
 from typing import Final, TypedDict
@@ -50,13 +50,15 @@ NO_QUORUM: Final = (
 )
 COMMAND: Final = "The state changed because of a user initiated failover."
 SHUTDOWN: Final = "The state changed because SQL Server is shutting down."
-"""Reason in message 19406. The reason OFFLINE was seen in public logs; the others are from memory of the product."""
+"""Reasons in message 19406. The reason OFFLINE was seen in public logs; the others are from memory of SQL
+Server.
+"""
 
 
 def list_listener_addresses(group: AvailabilityGroup, node: Node) -> tuple[str, ...]:
-    """Return the addresses of the listener, if any.
+    """Return the addresses of the listener; empty without a listener.
 
-    In place of DHCP, an address in the subnet of *node* is invented. Assumed.
+    A listener with DHCP gets an invented address in the subnet of *node*. Assumed.
     """
     if group.listener is None:
         return ()
@@ -66,8 +68,8 @@ def list_listener_addresses(group: AvailabilityGroup, node: Node) -> tuple[str, 
 MOVING: Final = (SyncState.SYNCHRONIZING, SyncState.SYNCHRONIZED)
 
 READS_ALONE_SINCE: Final = 2014
-"""First version whose readable secondaries stay online while their primary is offline. Documented [DOC:
-readable secondaries].
+"""First version whose secondaries remain readable while their primary is offline. Documented [DOC: readable
+secondaries].
 """
 
 SYSTEM_NEEDS: Final = {
@@ -75,13 +77,13 @@ SYSTEM_NEEDS: Final = {
     "CONNECT SQL": "COSQ",
     "VIEW SERVER STATE": "VWSS",
 }
-r"""Default permissions of NT AUTHORITY\SYSTEM that the cluster needs at a replica that becomes primary, with
-their types in sys.server_permissions. [DOC: automatic failover problems]
+r"""Default permissions of NT AUTHORITY\SYSTEM -> their types in sys.server_permissions. The cluster needs them
+at a replica that becomes primary. [DOC: automatic failover problems]
 """
 
 
 def permit_system(world: World, server: str, permissions: Iterable[str], granted: bool) -> None:
-    r"""Execute GRANT, REVOKE or DENY for NT AUTHORITY\SYSTEM."""
+    r"""Execute GRANT, REVOKE or DENY of permissions of NT AUTHORITY\SYSTEM."""
     lacks = {*world.instances[server].system_lacks} - {*permissions}
     world.update_instance(server, system_lacks=tuple(sorted(lacks if granted else lacks | {*permissions})))
 
@@ -89,13 +91,13 @@ def permit_system(world: World, server: str, permissions: Iterable[str], granted
 def is_always_on_enabled(world: World, server: str) -> bool:
     """Return whether Always On is enabled on the instance.
 
-    Derived: it is enabled on nodes of a cluster since 2012, and eviction leaves it enabled.
+    Derived: it is enabled on cluster nodes since 2012 and stays enabled after an eviction.
     """
     return config.find_known_config(world, server) is not None and world.instances[server].version >= 2012
 
 
 def find_group_config(world: World, server: str, guid: int) -> AvailabilityGroup | None:
-    """Return the group in the last configuration with quorum that the computer of *server* has."""
+    """Return the group in the last configuration with quorum that the computer of *server* knows, or None."""
     known_config = config.find_known_config(world, server)
     return known_config.find_group(guid) if known_config is not None else None
 
@@ -108,23 +110,23 @@ def list_replica_states(world: World, server: str) -> list[ReplicaState]:
 
 
 FIRST_METADATA_ID: Final = 65_536
-"""First number of the groups of an instance in its own metadata. Seen in public error logs."""
+"""First group ID in the instance's own metadata. Seen in public error logs."""
 
 
 def get_metadata_id(world: World, server: str, guid: int) -> int:
-    """Return the number of a group in the metadata of the instance."""
+    """Return the ID of a group in the metadata of the instance."""
     return FIRST_METADATA_ID + [state.guid for state in list_replica_states(world, server)].index(guid)
 
 
 def find_group(world: World, server: str, name: str) -> AvailabilityGroup | None:
-    """Return the group of that name as the node of *server* knows it."""
+    """Return the group named *name* as the node of *server* knows it, or None."""
     known_config = config.find_known_config(world, server)
     groups = known_config.groups if known_config is not None else ()
     return next((group for group in groups if group.name.lower() == name.lower()), None)
 
 
 def find_own_replica(world: World, server: str, guid: int) -> Replica | None:
-    """Return the server's replica in the group's configuration; None without one."""
+    """Return the server's replica in the group's configuration, or None."""
     group = find_group_config(world, server, guid)
     return group.find_replica(server) if group is not None else None
 
@@ -147,7 +149,7 @@ LOST_QUORUM: Final = "the local Windows Server Failover Clustering (WSFC) node h
 """Reason in message 41092. Seen in public logs."""
 
 CAUSE: Final = "role synchronization"
-"""Reason in message 1480. Almost all public logs have this reason."""
+"""Reason in message 1480. Almost all public logs show this reason."""
 
 CHANGED: Final = mark("replica of {group}: {old} -> {new}")
 
@@ -162,7 +164,10 @@ def set_state_word(
     primary: str | None = None,
     pending: str = "",
 ) -> None:
-    """Change the state of the replica on *server* and of its databases, except those that become primary."""
+    """Set the state of the replica on *server* and the role of its databases.
+
+    A replica that is still becoming primary keeps its databases RESOLVING.
+    """
     old_state = world.replicas[server, guid]
     world.replicas[server, guid] = replace(
         old_state, word=state_word, primary=primary, pending=pending, owed="", since_tick=world.tick
@@ -174,7 +179,7 @@ def set_state_word(
     for copy in list_group_copies(world, server, guid):
         role = state_word.role if state_word is not ReplicaWord.PRIMARY_PENDING else ReplicaRole.RESOLVING
         _set_role(world, (server, copy.database), role)
-        if state_word is not ReplicaWord.RESOLVING_NORMAL:  # its databases open again
+        if state_word is not ReplicaWord.RESOLVING_NORMAL:  # only a replica without a role serves reads alone
             world.update_availability((server, copy.database), reads_alone=False)
     if old_state.word is state_word:
         return
@@ -208,7 +213,7 @@ def _set_role(world: World, key: Key, role: ReplicaRole) -> None:
 
 
 class AllowedConnections(TypedDict):
-    """Allowed connections of a copy as secondary and as primary, as fields of AvailabilityMembership."""
+    """Fields of AvailabilityMembership: connections that a copy allows as secondary and as primary."""
 
     readers: str
     primary_connections: str
@@ -227,7 +232,7 @@ def allowed_connections(world: World, key: Key) -> AllowedConnections:
 
 
 def set_state(world: World, key: Key, new_state: SyncState) -> None:
-    """Set the synchronization state of a server's own copy, as the server knows it."""
+    """Set the synchronization state of a server's own copy, as this server knows it."""
     own_availability = world.copies[key].availability
     old_state = own_availability.state
     if old_state is not new_state:
@@ -262,14 +267,14 @@ def set_peer_state(world: World, key: Key, server: str, new_state: SyncState) ->
 
 
 def defer_role_loss(world: World, server: str, reason: str, guid: int | None = None) -> None:
-    """Let the replicas of a hung instance give up their roles when it continues."""
+    """Let the replicas of a hung instance lose their roles when it responds again."""
     for state in list_replica_states(world, server):
         if guid in (None, state.guid) and state.word is not ReplicaWord.NOT_AVAILABLE:
             world.replicas[server, state.guid] = replace(state, owed=reason)
 
 
 def on_quorum_lost(world: World, server: str) -> None:
-    """Act when the node of *server* has lost quorum: no replica on it may be primary or secondary."""
+    """Handle that the node of *server* has lost quorum. Its replicas can be neither primary nor secondary."""
     if world.instances[server].hung:
         defer_role_loss(world, server, NO_QUORUM)
         return
@@ -287,7 +292,7 @@ def on_quorum_lost(world: World, server: str) -> None:
 
 
 def on_quorum_regained(world: World, server: str) -> None:
-    """Act when the node of *server* is a cluster member again."""
+    """Handle that the node of *server* is a cluster member again."""
     node = config.find_node_of(world, server)
     if world.instances[server].hung:
         return
@@ -307,7 +312,7 @@ def on_quorum_regained(world: World, server: str) -> None:
 
 
 def is_failover_requested(world: World, group: AvailabilityGroup, server: str) -> bool:
-    """Return whether the cluster is moving the group to *server* because of a failover statement there."""
+    """Return whether the cluster is moving the group to *server* because of a failover statement."""
     known_config = config.find_known_config(world, server)
     role = known_config.find_role(group.name) if known_config is not None else None
     if role is None or role.way != "move" or not world.replicas[server, group.guid].pending:
@@ -316,7 +321,7 @@ def is_failover_requested(world: World, group: AvailabilityGroup, server: str) -
 
 
 def end_failed_request(world: World, server: str, guid: int) -> None:
-    """End a failover request that the cluster has not fulfilled: the statement fails, and the replica may follow.
+    """End a failover request that the cluster has not fulfilled. The replica may then follow another primary.
 
     [DOC: 41104]
     """
@@ -326,7 +331,7 @@ def end_failed_request(world: World, server: str, guid: int) -> None:
 
 
 def await_ready_copies(world: World, key: Key) -> None:
-    """Let commits of a reopened primary *key* wait while the cluster lists a copy as ready that is not synchronized."""
+    """Let commits of a reopened primary *key* wait for copies that are ready but not synchronized."""
     own_availability = world.copies[key].availability
     group = find_group_config(world, key[0], own_availability.guid or 0)
     ready_servers = (

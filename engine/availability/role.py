@@ -1,4 +1,4 @@
-"""Role of an availability group in its cluster: health, targets, going offline and online."""
+"""Cluster role of an availability group: its health, its targets, and how it goes online and offline."""
 
 from typing import Final
 
@@ -20,7 +20,9 @@ from engine.overrides import override
 from engine.protocol import errorlog
 
 SERVICE_NOTICED_S: Final = 0.5
-"""Time from the end of the service until its resource counts as failed. Derived: the cluster watches the process."""
+"""Time from the end of the service until its resource counts as failed. Derived: the cluster watches the
+process.
+"""
 
 DIAGNOSTICS: Final = 3
 """Number of reports of sp_server_diagnostics per health check timeout. Documented [DOC: lease timeout]."""
@@ -32,24 +34,27 @@ Documented [DOC: flexible failover policy].
 """
 
 ON_SERVER_DOWN_FACTOR: Final = 5 / DIAGNOSTICS
-"""Wait at FAILURE_CONDITION_LEVEL 1, relative to the health check timeout: five diagnostics intervals of a
-third each.
+"""Delay of a failure at FAILURE_CONDITION_LEVEL 1, relative to the health check timeout: five diagnostics
+intervals of a third each.
 
 Documented [DOC: lease timeout].
 """
 
 STALL_FACTOR: Final = 100.0
-"""Slowdown of the processors at which SQL Server cannot renew its lease and the resource cannot log in. Assumed."""
+"""Slowdown of the processors at which SQL Server does not renew its lease and the resource cannot log in.
+Assumed.
+"""
 
 LOGIN_S: Final = 15.0
-"""Login timeout of the resource, after which it cannot come online. Known (default of the driver).
+"""Login timeout of the resource, after which the resource fails to come online. Known (default of the
+driver).
 
-Documented: the failure of an overloaded instance [DOC: automatic failover problems].
+The failure on an overloaded instance is documented [DOC: automatic failover problems].
 """
 
 
 class GroupRole(roles.RoleKind):
-    """Role of an availability group, which hadrres.dll monitors."""
+    """Cluster role of an availability group, which hadrres.dll monitors."""
 
     @override
     def find_problem(self, world: World, role: ClusterRole) -> roles.RoleProblem:
@@ -90,9 +95,9 @@ class GroupRole(roles.RoleKind):
         )
 
     def can_restart(self, world: World, role: ClusterRole) -> bool:
-        """Return whether a restart is tried.
+        """Return whether the cluster tries to restart the role on its node.
 
-        It is tried even on an overloaded node, because only the login shows the overload.
+        It tries this even on an overloaded node, because only the login shows the overload.
         """
         return self.can_host(world, role, role.owner) or self._is_stalled(world, role, role.owner)
 
@@ -115,7 +120,7 @@ class GroupRole(roles.RoleKind):
         )
 
     def list_targets(self, world: World, role: ClusterRole) -> list[str]:
-        """Return the target nodes: the former primary first if it is up, then the automatic targets in order."""
+        """Return the possible target nodes: the former primary's node, then the automatic targets in order."""
         group = _find_role_group(world, role)
         if group is None:
             return []
@@ -130,7 +135,7 @@ class GroupRole(roles.RoleKind):
         if server is None or (
             node not in role.resources[-1].owners and not world.instances[server].clustered
         ):
-            return False  # a person may have changed the possible owners
+            return False  # a person has removed the node from the possible owners
         return server == group.primary or failover.is_automatic_target(group, server)
 
     @override
@@ -207,7 +212,7 @@ class GroupRole(roles.RoleKind):
 
 
 def finish_login(world: World, name: str, node: str, step: int) -> None:
-    """Finish the login of the resource to SQL Server on an overloaded node (timer handler). It succeeds or fails."""
+    """Finish the login of the resource on an overloaded node, with success or failure (timer handler)."""
     host = world.nodes.get(node)
     role = host.config.find_role(name) if host is not None and host.partition else None
     if role is None or role.owner != node or role.step != step:
@@ -229,7 +234,7 @@ def build_role(
 ) -> ClusterRole:
     """Return the cluster role of a group, with the resources of its listener.
 
-    The network name needs one of its addresses. [DOC: WSFC and SQL Server]
+    The network name depends on one of its addresses. [DOC: WSFC and SQL Server]
     """
     rows: list[Resource] = []
     if listener is not None:
@@ -244,7 +249,7 @@ def build_role(
 
 
 def _compute_lease_expiry_s(group: AvailabilityGroup) -> float:
-    """Return the time until a silent process loses its lease, in seconds: half the lease timeout.
+    """Return the time until a silent process loses its lease: half the lease timeout, in seconds.
 
     This applies at every failure condition level. [DOC: lease timeout].
     """
@@ -268,7 +273,10 @@ _HEAD: Final = "SQL Server Availability Group <{}>: [hadrag]"
 
 
 def _fail_without_diagnostics(world: World, group: AvailabilityGroup, server: str, node: str) -> None:
-    """Fail the resource because it cannot monitor the instance. [DOC: automatic failover problems]."""
+    """Log that the resource fails because it may not monitor the instance.
+
+    [DOC: automatic failover problems].
+    """
     head = _HEAD.format(group.name)
     for text in (
         "Failed to run diagnostics command",
@@ -282,7 +290,7 @@ def _fail_without_diagnostics(world: World, group: AvailabilityGroup, server: st
 
 
 def _find_role_group(world: World, role: ClusterRole) -> AvailabilityGroup | None:
-    """Return the group of a role, as the partition that runs the role knows it, or else the newest cluster database."""
+    """Return the group of a role from the newest cluster database, preferably of its partition."""
     group_issues = [
         ((role in node.config.roles, node.config.epoch), group)
         for node in world.nodes.values()

@@ -1,4 +1,4 @@
-"""Automatic seeding: a secondary receives its missing databases from the primary.
+"""Automatic seeding: secondaries receive missing databases from the primary.
 
 [DOC: automatic seeding]
 """
@@ -25,7 +25,7 @@ from engine.model import (
 from engine.protocol import errorlog, files, lineage, network, options, restore, snapshots, streams, volumes
 
 PARALLEL_SEEDINGS_MAX: Final = 5
-"""Maximum number of databases of a replica that are seeded at once. [DOC: automatic seeding]"""
+"""Maximum number of databases of a replica that are seeded at the same time. [DOC: automatic seeding]"""
 
 CHECK_TIMEOUT, NAME_EXISTS, SQL_ERROR, TRANSPORT = 21, 23, 2, 6
 FAILURES: Final = {
@@ -34,11 +34,16 @@ FAILURES: Final = {
     SQL_ERROR: "SQL Error",
     TRANSPORT: "Transport",
 }
-"""failure_state -> its description [DOC: automatic seeding view]. The failure behind each state is derived."""
+"""failure_state -> description [DOC: automatic seeding view]. The assignment of failures to states is
+derived.
+"""
 
 
 def update_seedings(world: World) -> None:
-    """Begin due seedings, and stop those of secondaries that lost their primary. This runs after every event."""
+    """Begin due seedings, and abort seedings of secondaries that lost their primary.
+
+    This runs after every event.
+    """
     for (server, guid), state in sorted(world.replicas.items()):
         group = replicas.find_group_config(world, server, guid)
         own_replica = group.find_replica(server) if group is not None else None
@@ -56,7 +61,10 @@ def update_seedings(world: World) -> None:
 
 
 def permit_seeding(world: World, server: str, guid: int, granted: bool) -> None:
-    """Execute GRANT or DENY CREATE ANY DATABASE at the replica on *server*. Seedings that lacked it restart."""
+    """Execute GRANT or DENY CREATE ANY DATABASE at the replica on *server*.
+
+    A GRANT restarts the seedings that failed without this permission.
+    """
     state = world.replicas[server, guid]
     seedings = tuple(
         seeding for seeding in state.seedings if not (granted and seeding.failure == CHECK_TIMEOUT)
@@ -66,7 +74,7 @@ def permit_seeding(world: World, server: str, guid: int, granted: bool) -> None:
 
 
 def restart_seedings(world: World, server: str, guid: int) -> None:
-    """Retry failed seedings after SEEDING_MODE has been set again."""
+    """Retry failed seedings because SEEDING_MODE has been set again."""
     state = world.replicas.get((server, guid))
     if state is not None:
         _store_seedings(world, state, tuple(seeding for seeding in state.seedings if seeding.failure is None))
@@ -74,7 +82,7 @@ def restart_seedings(world: World, server: str, guid: int) -> None:
 
 
 def list_held_positions(world: World, copy: DatabaseCopy) -> list[float]:
-    """Return the log positions from which the primary keeps its log for seedings."""
+    """Return the log positions from which the primary must keep its log for running seedings."""
     guid = copy.availability.guid
     return [
         seeding.start_kb
@@ -126,7 +134,7 @@ def _start_seeding_if_due(world: World, group: AvailabilityGroup, server: str, d
         _store_seedings(world, state, (*state.seedings, attempt))
         return
     local_copy = world.copies.get((server, database))
-    if local_copy is not None:  # restored manually: the copy only has to join
+    if local_copy is not None:  # the copy was restored manually and only needs to join
         _store_seedings(
             world, state, (*state.seedings, replace(attempt, end_tick=world.tick, performed=False))
         )
@@ -139,7 +147,7 @@ def _start_seeding_if_due(world: World, group: AvailabilityGroup, server: str, d
 
 
 def _find_obstacle(world: World, state: ReplicaState, lead: DatabaseCopy) -> tuple[int, int | None] | None:
-    """Return (failure_state, error) if the database cannot be created on that server; None if it can."""
+    """Return (failure_state, error) if the database cannot be created on the replica's server, or None."""
     local_copy = world.copies.get((state.server, lead.database))
     if local_copy is not None:
         try:
@@ -150,7 +158,7 @@ def _find_obstacle(world: World, state: ReplicaState, lead: DatabaseCopy) -> tup
     if not state.may_create:
         return CHECK_TIMEOUT, None
     missing = options.find_certificate_error(world.instances[state.server], lead.encryption_key)
-    if missing is not None:  # the data cannot be restored without the certificate [DOC: TDE]
+    if missing is not None:  # the seeded data cannot be restored without the certificate [DOC: TDE]
         errorlog.write_message(world, state.server, *missing, state=3)
         return SQL_ERROR, 33111
     computer = world.get_computer_of(state.server)
@@ -160,7 +168,7 @@ def _find_obstacle(world: World, state: ReplicaState, lead: DatabaseCopy) -> tup
 
 
 def _create_seeded_copy(world: World, lead: DatabaseCopy, server: str) -> None:
-    """Create the database on *server*. It is RESTORING until it has all data."""
+    """Create the database on *server*. It stays RESTORING until it has received all data."""
     new_copy = DatabaseCopy(
         server=server,
         database=lead.database,
@@ -187,7 +195,7 @@ def _create_seeded_copy(world: World, lead: DatabaseCopy, server: str) -> None:
 
 
 def on_seeding_done(world: World, guid: int, server: str, database: str, number: int) -> None:
-    """Finish a seeding and let the database join (timer handler)."""
+    """Finish a seeding and join the database (timer handler)."""
     state = world.replicas.get((server, guid))
     group = replicas.find_group_config(world, server, guid)
     running_seedings = [
@@ -226,7 +234,7 @@ def on_seeding_done(world: World, guid: int, server: str, database: str, number:
 
 
 def _abort_seeding(world: World, group: AvailabilityGroup, state: ReplicaState) -> None:
-    """Drop the unfinished database after a lost connection. Seeding restarts with the next connection."""
+    """Drop the unfinished databases after a lost connection. Seeding restarts after the next connection."""
     running = [seeding for seeding in state.seedings if seeding.running]
     for seeding in running:
         copy = world.copies.get((state.server, seeding.database))
@@ -249,7 +257,7 @@ def _abort_seeding(world: World, group: AvailabilityGroup, state: ReplicaState) 
 def check_log_continuity(world: World, lead: DatabaseCopy, copy: DatabaseCopy) -> None:
     """Check that the primary's log continues where the restored copy ends. Raise 1464, 1412 or 1478.
 
-    The rules are those of mirroring (facts 1.8).
+    The rules are the same as in mirroring (facts 1.8).
     """
     if copy.db_state is not DbState.RESTORING or copy.restoring:
         raise SqlError(1464, copy.database)

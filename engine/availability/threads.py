@@ -9,14 +9,14 @@ from engine.model import Handlers, World
 from engine.protocol import errorlog
 
 RESERVED: Final = 40
-"""Worker threads that groups leave free: they may use `max worker threads` minus this number.
+"""Number of worker threads that groups leave free: they may use `max worker threads` minus this number.
 
 Documented [DOC: thread usage of groups].
 """
 
 
 def record_thread_shortages(world: World) -> None:
-    """Record the instances that have too few worker threads, or enough again, after log streams changed."""
+    """Schedule an update for each instance that now has too few worker threads, or again has enough."""
     for server in dict.fromkeys(name for name, _ in world.replicas):
         if _lacks_threads(world, server) != world.instances[server].short_of_threads:
             world.call_after(0.0, "availability.threads", server)
@@ -28,7 +28,10 @@ def _lacks_threads(world: World, server: str) -> bool:
 
 
 def update_thread_shortage(world: World, server: str) -> None:
-    """Log the lack of worker threads (timer handler). Groups with the highest failure condition level then fail."""
+    """Update and log the lack of worker threads (timer handler).
+
+    Groups with the highest failure condition level then fail.
+    """
     short = _lacks_threads(world, server)
     if short != world.instances[server].short_of_threads:
         world.update_instance(server, short_of_threads=short)

@@ -1,4 +1,4 @@
-"""Statements about availability groups: their checks in the server's order, and their effects."""
+"""Statements about availability groups: their checks in the order of SQL Server, and their effects."""
 
 from engine.availability.commands import configuration, databases, listener
 from engine.availability.commands.configuration import Options

@@ -1,4 +1,4 @@
-"""Options of a group and of its replicas: SET, ADD, MODIFY and REMOVE REPLICA.
+"""Options of a group and of its replicas: SET, and ADD, MODIFY and REMOVE REPLICA.
 
 [DOC: ALTER AVAILABILITY GROUP]
 """
@@ -28,7 +28,7 @@ from engine.model import (
 Value = str | tuple[str, ...]
 Options = tuple[tuple[str, Value], ...]
 Replicas = tuple[tuple[str, Options], ...]
-"""Names of servers, each with the options of its replica."""
+"""(server name, options of its replica) of each replica in a statement."""
 
 URL: Final = re.compile(r"TCP://[^:/]+:(\d{1,5})/?$", re.IGNORECASE)
 """Pattern TCP://system-address:port. [DOC: CREATE AVAILABILITY GROUP]"""
@@ -46,37 +46,40 @@ OPTION_VERSIONS: Final = {
     "SEEDING_MODE": 2016, "DB_FAILOVER": 2016, "DTC_SUPPORT": 2016, "BASIC": 2016, "CLUSTER_TYPE": 2017,
     "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT": 2017, "PRIMARY_ROLE READ_WRITE_ROUTING_URL": 2019,
 }  # fmt: skip
-"""First version with each option that is newer than availability groups. [DOC: CREATE AVAILABILITY GROUP]"""
+"""Option -> first version that has it, for options that are newer than availability groups. [DOC: CREATE
+AVAILABILITY GROUP]
+"""
 
 NOT_SIMULATED: Final = {
     ("CLUSTER_TYPE", "NONE"): 2017, ("CLUSTER_TYPE", "EXTERNAL"): 2017, ("FAILOVER_MODE", "EXTERNAL"): 2017,
     ("AVAILABILITY_MODE", "CONFIGURATION_ONLY"): 2017, ("ROLE", "SECONDARY"): 2017, ("WRITE_LEASE_VALIDITY", ""): 2019,
     ("CONTAINED", ""): 2022, ("REUSE_SYSTEM_DATABASES", ""): 2022,
 }  # fmt: skip
-"""(option, value) -> first product version that accepts it, for values that are not simulated.
+"""(option, value) -> first version that accepts this value, for values that are not simulated.
 
-An empty value means any value. The entries are for groups without a Windows cluster and for contained groups.
+An empty value means any value. The entries belong to groups without a Windows cluster and to contained
+groups.
 """
 
 LIMITS: Final = ((2012, 5, 3, 2), (2014, 9, 3, 2), (2016, 9, 3, 3), (2019, 9, 5, 5))
-"""(version, maximum replicas, synchronous replicas, replicas with automatic failover). The primary counts.
+"""(version, maximum replicas, synchronous replicas, replicas with automatic failover), including the primary.
 [DOC: prerequisites of availability groups]
 """
 
 
 BASIC_REPLICAS_MAX: Final = 2
-"""Maximum replicas of a basic group. [DOC: basic availability groups]"""
+"""Maximum number of replicas of a basic group. [DOC: basic availability groups]"""
 
 
 def get_replica_limits(version: int) -> tuple[int, int, int]:
-    """Return the maximum number of replicas, of synchronous replicas, and of replicas with automatic failover."""
+    """Return the maximum number of replicas: all, synchronous, and with automatic failover."""
     return next(row[1:] for row in reversed(LIMITS) if row[0] <= version)
 
 
 def check_option_name(name: str, value: Value, allowed_names: Container[str], version: int) -> None:
     """Raise 102 for an option that this version does not have.
 
-    Raise "Not simulated" for an option that only the product has.
+    Raise "Not simulated" for an option that only SQL Server has.
     """
     if version < OPTION_VERSIONS.get(name, 0):
         raise SqlError(102, name.split()[-1])
@@ -116,7 +119,7 @@ def reject_repeated_options(options: Options) -> None:
 
 
 def check_syntax(server: str, name: str, options: Options, replica_options: Replicas, version: int) -> None:
-    """Raise the syntax errors that the server finds before it looks up any group."""
+    """Raise the syntax errors that the server reports before it looks up a group."""
     group = AvailabilityGroup(name=name, guid=0, primary=server, replicas=())
     replica = Replica(server="", endpoint_url="")
     changes: list[Callable[[], object]] = [partial(apply_options, group, options, version)]
@@ -162,7 +165,7 @@ def _set_required_secondaries(group: AvailabilityGroup, value: Value) -> Availab
 
 
 def check_required_secondaries(group: AvailabilityGroup, operation: str) -> None:
-    """Raise 35248 if more synchronized secondaries are required than can exist."""
+    """Raise 35248 if more synchronized secondaries are required than the group can have."""
     synchronous = sum(replica.mode is CommitMode.SYNCHRONOUS_COMMIT for replica in group.replicas)
     possible = max(0, synchronous - 1)
     if group.required_synchronized > possible:
@@ -186,11 +189,11 @@ GROUP_OPTIONS: Final[dict[str, Callable[[AvailabilityGroup, Value], Availability
     "DTC_SUPPORT": lambda group, value: replace(group, dtc=read_keyword(value, "PER_DB", "NONE") == "PER_DB"),
     "CLUSTER_TYPE": _set_cluster_type,
 }
-"""Functions that return the group with a new value of an option."""
+"""Option -> function that returns the group with a new value of this option."""
 
 
 def apply_options(group: AvailabilityGroup, options: Options, version: int) -> AvailabilityGroup:
-    """Return the group with the options of CREATE or of SET. Raise 102, 35228, 35229 or 35248."""
+    """Return the group with the options of CREATE or SET. Raise 102, 35228, 35229 or 35248."""
     for name, value in options:
         check_option_name(name, value, GROUP_OPTIONS, version)
         group = GROUP_OPTIONS[name](group, value)
@@ -198,7 +201,7 @@ def apply_options(group: AvailabilityGroup, options: Options, version: int) -> A
 
 
 def set_options(world: World, server: str, name: str, options: Options) -> list[Message]:
-    """Execute SET (option = value). A statement has one option; raise 102 at a second one."""
+    """Execute SET (option = value). Raise 102 if there is a second option."""
     version = world.instances[server].version
     if len(options) > 1:
         raise SqlError(102, ",")
@@ -264,8 +267,8 @@ def _set_routing_list(replica: Replica, value: Value, operation: str) -> Replica
 
 
 NESTED: Final = "PRIMARY_ROLE READ_ONLY_ROUTING_LIST PRIORITY"
-"""Options of the routing list. Servers in inner brackets share the connections (since 2016). [DOC: read-only
-routing]
+"""Options of the routing list. Servers in inner parentheses share the connections (since 2016). [DOC:
+read-only routing]
 """
 
 
@@ -293,9 +296,9 @@ REPLICA_OPTIONS: Final[dict[str, Callable[[Replica, Value, str], Replica]]] = {
         replica, seeding=read_keyword(value, "AUTOMATIC", "MANUAL") == "AUTOMATIC"
     ),
 }
-"""Functions that return the replica with a new value of an option.
+"""Option -> function that returns the replica with a new value of this option.
 
-Their last argument is the operation that messages state.
+The function's last argument is the operation that error messages name.
 """
 
 
@@ -310,7 +313,7 @@ def apply_replica_options(replica: Replica, options: Options, operation: str, ve
 
 
 def build_replica(server: str, options: Options, operation: str, version: int) -> Replica:
-    """Return a replica that has not joined yet. Raise 35236, 41198 or 41197 for a missing option."""
+    """Return a new replica that has not joined yet. Raise 35236, 41198 or 41197 for a missing option."""
     replica = apply_replica_options(
         Replica(server=server, endpoint_url="", joined=False), options, operation, version
     )
@@ -322,7 +325,10 @@ def build_replica(server: str, options: Options, operation: str, version: int) -
 
 
 def check_group(world: World, group: AvailabilityGroup, operation: str, version: int) -> None:
-    """Check that the replicas fit together. Raise 35211, 35215, 35212, 35213, 19403, 19404 or 41199."""
+    """Check that the options of the replicas are compatible.
+
+    Raise 35211, 35215, 35212, 35213, 19403, 19404 or 41199.
+    """
     _, synchronous_max, automatic_max = get_replica_limits(version)
     if group.basic and any(replica.secondary_connections != "NO" for replica in group.replicas):
         raise SqlError(41199, "allow_connections", state=8)
@@ -347,14 +353,14 @@ def check_group(world: World, group: AvailabilityGroup, operation: str, version:
 
 
 def find_server_spelling(world: World, name: str) -> str:
-    """Return the name of a server in the world's spelling."""
+    """Return the name of a server as the world spells it."""
     return next((server for server in world.instances if server.lower() == name.lower()), name)
 
 
 def modify_replica(world: World, server: str, name: str, replica_options: Replicas) -> list[Message]:
     """Execute MODIFY REPLICA ON 'server' WITH (option = value), with one option.
 
-    Raise 35210 for an unknown replica, 41185 if nothing would change.
+    Raise 35210 for an unknown replica, 41185 if the statement would change nothing.
     """
     version = world.instances[server].version
     (target, options), *more_options = replica_options
@@ -411,7 +417,7 @@ def _is_on_instance(world: World, replica: Replica) -> bool:
 
 
 def add_replica(world: World, server: str, name: str, replica_options: Replicas) -> list[Message]:
-    """Execute ADD REPLICA at the primary. The new server joins later by its own statement.
+    """Execute ADD REPLICA at the primary. The new replica joins later by a statement on its server.
 
     Raise 35282 or 35223.
     """
@@ -438,7 +444,7 @@ def add_replica(world: World, server: str, name: str, replica_options: Replicas)
 
 
 def remove_replica(world: World, server: str, name: str, replica_options: Replicas) -> list[Message]:
-    """Execute REMOVE REPLICA; its databases are left RESTORING.
+    """Execute REMOVE REPLICA. The databases of the removed replica become RESTORING.
 
     Raise 35283 for an unknown replica, 35284 for the primary itself.
     """
@@ -482,7 +488,7 @@ def _remove_routes(replica: Replica, removed_servers: set[str]) -> Replica:
 
 
 def _update_possible_owners(world: World, group: AvailabilityGroup) -> None:
-    """Make the nodes of the replicas the possible owners of the role. [DOC: WSFC and SQL Server]."""
+    """Make exactly the nodes of the replicas possible owners of the role. [DOC: WSFC and SQL Server]."""
     group_role = roles.find_role(world, group.name, group.primary)
     if group_role is None:
         return
@@ -512,13 +518,13 @@ def permit_creation(world: World, server: str, name: str, granted: bool) -> list
 
 # --- common checks of the statements about availability groups --------------------------------------------
 # The checks run in this order: feature and cluster, group, role, databases [DOC: ALTER AVAILABILITY GROUP].
-# The order is derived where the documentation is silent.
+# The order is derived where the documentation does not state it.
 
 
 def require_node(world: World, server: str) -> Node:
-    """Return the node of *server*, which must reach a majority of its cluster.
+    """Return the node of *server*. Raise an error unless it reaches a majority of its cluster.
 
-    Raise 35221 if Always On is not enabled, 35220 without a majority or on an evicted computer.
+    The error is 35221 if Always On is not enabled, 35220 without a majority or on an evicted computer.
     """
     if not replicas.is_always_on_enabled(world, server):
         raise SqlError(35221)
@@ -535,7 +541,7 @@ def can_write(world: World, server: str) -> bool:
 
 
 def find_group(world: World, server: str, name: str, verb: str = "alter") -> AvailabilityGroup:
-    """Return the group with that name in which *server* has a replica; raise 15151 without one."""
+    """Return the group named *name* in which *server* has a replica. Raise 15151 if there is none."""
     group = replicas.find_group(world, server, name)
     if group is None or (server, group.guid) not in world.replicas:
         raise SqlError(15151, verb, "availability group", name)
@@ -543,15 +549,15 @@ def find_group(world: World, server: str, name: str, verb: str = "alter") -> Ava
 
 
 def find_group_with_quorum(world: World, server: str, name: str) -> AvailabilityGroup:
-    """Return the group of that name, on a server with quorum. Raise 35221, 35220 or 15151."""
+    """Return the group named *name*. Raise 35221 or 35220 without quorum, 15151 if there is no such group."""
     require_node(world, server)
     return find_group(world, server, name)
 
 
 def require_primary(world: World, server: str, name: str, verb: str, noun: str) -> AvailabilityGroup:
-    """Return the group of that name, whose primary must be *server*.
+    """Return the group named *name*, of which *server* must be the primary.
 
-    Raise 41140 on a secondary, 41190 without a role.
+    Raise 41140 on a secondary, 41190 on a replica without a role.
     """
     group = find_group_with_quorum(world, server, name)
     state = world.replicas[server, group.guid]
@@ -563,6 +569,6 @@ def require_primary(world: World, server: str, name: str, verb: str, noun: str) 
 
 
 def find_copy(world: World, server: str, database: str) -> DatabaseCopy | None:
-    """Return the copy of *database* on *server*, without regard to case; None if there is none."""
+    """Return the copy of *database* on *server*, or None. Case does not matter."""
     copies = (copy for (copy_server, _), copy in world.copies.items() if copy_server == server)
     return next((copy for copy in copies if copy.database.lower() == database.lower()), None)

@@ -1,4 +1,4 @@
-"""CREATE, JOIN and DROP AVAILABILITY GROUP.
+"""CREATE, JOIN and DROP AVAILABILITY GROUP, and the statements that move a group or take it offline.
 
 [DOC: CREATE AVAILABILITY GROUP; DROP AVAILABILITY GROUP]
 """
@@ -33,7 +33,7 @@ from engine.protocol import errorlog, network, statements
 OPERATION: Final = "CREATE AVAILABILITY GROUP"
 
 ONLINE_TIMEOUT_S: Final = 60.0
-"""Seconds for which CREATE AVAILABILITY GROUP waits until the cluster has brought the group online. Assumed."""
+"""Time for which CREATE AVAILABILITY GROUP waits until the cluster has brought the group online. Assumed."""
 
 
 def create_group(
@@ -48,8 +48,8 @@ def create_group(
     """Execute CREATE AVAILABILITY GROUP: create the group, its role and the primary. Secondaries join later.
 
     Raise 41199 for the edition, 41042 if the name exists, 41171 if a role has the name, 35235 for a replica
-    named twice, 35237 if this server is not a replica, 35233 for too many replicas. The errors of options, nodes
-    and databases follow.
+    that is named twice, 35237 if this server is not a replica, 35233 for too many replicas. Errors of
+    options, nodes and databases are checked after these.
     """
     instance = world.instances[server]
     configuration.check_syntax(server, name, options, replica_options, instance.version)
@@ -98,7 +98,7 @@ def _complete_creation(world: World, server: str) -> statements.Outcome:
 
 
 def _raise_timeout(world: World, server: str, name: str) -> statements.Outcome:
-    """Drop the group that could not come online in time, and raise the error of its CREATE statement."""
+    """Drop a group that did not come online in time. Raise the error of its CREATE statement."""
     error = SqlError(41131, name)
     error.problems = (error, SqlError(41152, name, 41131))
     raise error
@@ -137,8 +137,8 @@ def _plan_group(
 def join_group(world: World, server: str, name: str, options: Options) -> list[Message]:
     """Execute JOIN at a server for which the group has a replica.
 
-    Raise 41044 if the cluster does not know the group, 41106 if joined already, 41136 if the group is not
-    online. 41158 accompanies another error.
+    Raise 41044 if the cluster does not know the group, 41106 if the replica has already joined, 41136 if the
+    group is not online. 41158 follows another error.
     """
     configuration.require_node(world, server)
     version = world.instances[server].version
@@ -165,13 +165,13 @@ def join_group(world: World, server: str, name: str, options: Options) -> list[M
 
 
 def _append_rollback_error(name: str, error: SqlError) -> SqlError:
-    """Return *error*, followed by the message that the statement was rolled back."""
+    """Return *error*, followed by the message that the statement has been rolled back."""
     error.problems = (error, SqlError(41158, name, error.number))
     return error
 
 
 def drop_group(world: World, server: str, name: str) -> list[Message]:
-    """Execute DROP AVAILABILITY GROUP. At the primary the databases stay online; elsewhere they are left RESTORING.
+    """Execute DROP AVAILABILITY GROUP. The primary's databases stay online; other copies become RESTORING.
 
     Without quorum, and on an evicted computer, only the local replica is dropped. The cluster keeps the group
     until it is dropped again. [DOC: Remove an availability group] Raise 35221, 15151, or 35220 without quorum
@@ -212,7 +212,7 @@ def drop_group(world: World, server: str, name: str) -> list[Message]:
 
 
 def _require_failover_target(world: World, server: str, name: str) -> AvailabilityGroup:
-    """Return the group that should fail over to *server*.
+    """Return the group that shall fail over to *server*.
 
     Raise 41122 if *server* is primary, 41113 if a failover is pending, 41123 if the role is moving.
     """
@@ -234,7 +234,7 @@ def _require_failover_target(world: World, server: str, name: str) -> Availabili
 def start_planned_failover(world: World, server: str, name: str) -> statements.Outcome:
     """Execute FAILOVER at the target, which must be synchronized.
 
-    Raise 41125 with forced quorum, 41191 if the primary has a later version, 41142 unless both are
+    Raise 41125 with forced quorum, 41191 if the primary has a later version, 41142 unless both replicas are
     synchronized in synchronous-commit mode.
     """
     group = _require_failover_target(world, server, name)
@@ -252,13 +252,13 @@ def start_planned_failover(world: World, server: str, name: str) -> statements.O
 
 NODE_PAUSED: Final = 5070
 NOT_POSSIBLE_OWNER: Final = 5015
-"""System error codes with which the cluster refuses to move a group. [DOC: System Error Codes]"""
+"""System error codes with which the cluster rejects the move of a group. [DOC: System Error Codes]"""
 
 
 def _move_role(world: World, server: str, group: AvailabilityGroup, kind: str) -> statements.Outcome:
     """Let the cluster move the role to *server*.
 
-    Raise 41018 if it refuses: the node is paused or no possible owner [DOC: PauseClusterNode; MoveClusterGroup].
+    Raise 41018 if the node is paused or not a possible owner [DOC: PauseClusterNode; MoveClusterGroup].
     """
     node = config.find_node_of(world, server)
     group_role = roles.find_role(world, group.name, server)
@@ -280,13 +280,13 @@ def _move_role(world: World, server: str, group: AvailabilityGroup, kind: str) -
 
 
 FAILOVER_CHECK_S: Final = 0.1
-"""Interval in which a failover statement checks whether the replica is primary. Ours."""
+"""Interval at which a failover statement checks whether the replica is primary. Our choice."""
 
 
 def _await_primary(world: World, server: str, guid: int) -> statements.Outcome:
     """Wait until the group is online at *server*.
 
-    Raise 41104 if the cluster could not bring it online there. [DOC: 41104]
+    Raise 41104 if the cluster could not bring it online on this node. [DOC: 41104]
     """
     state, group = world.replicas.get((server, guid)), replicas.find_group_config(world, server, guid)
     if state is not None and state.word is ReplicaWord.PRIMARY_NORMAL:
@@ -304,8 +304,8 @@ statements.COMPLETIONS["availability.failover"] = _await_primary
 def start_forced_failover(world: World, server: str, name: str) -> statements.Outcome:
     """Execute FORCE_FAILOVER_ALLOW_DATA_LOSS at the target, in a cluster with quorum.
 
-    If no data can be lost and quorum was not forced, it becomes a planned failover. Raise 35253 for a
-    database in the middle of a revert or of seeding.
+    If no data can be lost and quorum was not forced, it becomes a planned failover. Raise 35253 during the
+    revert or seeding of a database.
     """
     group = _require_failover_target(world, server, name)
     for copy in replicas.list_group_copies(world, server, group.guid):
@@ -318,7 +318,7 @@ def start_forced_failover(world: World, server: str, name: str) -> statements.Ou
 
 
 def take_group_offline(world: World, server: str, name: str) -> list[Message]:
-    """Execute OFFLINE at the primary. No replica serves until the role is brought online.
+    """Execute OFFLINE at the primary. Clients cannot use any replica until someone brings the role online.
 
     Raise 19416 if a synchronous-commit replica has databases that are not synchronized.
     """

@@ -26,7 +26,7 @@ from engine.protocol import errorlog, network, statements
 SYSTEM_DATABASES = ("master", "msdb", "model", "tempdb")
 
 SOURCE_OF_USER = "SUSPEND_FROM_USER"
-"""Source in message 35264 if a user suspends a database. Seen in public logs."""
+"""Source in message 35264 when a user suspends a database. Seen in public logs."""
 
 
 # --- ADD and REMOVE DATABASE --------------------------------------------------------------------------------
@@ -41,7 +41,9 @@ def find_eligible_copies(
     basic: bool = False,
     existing_count: int = 0,
 ) -> list[DatabaseCopy]:
-    """Return the databases of *server* that the group can take, or raise the reason why one cannot be taken.
+    """Return the databases of *server* that the group accepts.
+
+    Raise an error if it does not accept one of them.
 
     35200: second database of a basic group; 35234: named twice; 35249: system database; 35238: does not
     exist; 35280: in this group already; 35244: in another group; 1468: mirrored; 1467: not open; 1465: not in
@@ -81,7 +83,7 @@ def _check_eligibility(copy: DatabaseCopy, group: str, guid: int | None) -> None
 
 
 def enroll_copies(world: World, server: str, guid: int, copies: Sequence[DatabaseCopy]) -> None:
-    """Add the databases of the primary on *server* to the group."""
+    """Add databases of *server*, which is the primary, to the group."""
     names = tuple(copy.database for copy in copies)
     old_group = world.groups[guid]
     world.groups[guid] = replace(old_group, databases=tuple(dict.fromkeys((*old_group.databases, *names))))
@@ -107,7 +109,7 @@ def enroll_copies(world: World, server: str, guid: int, copies: Sequence[Databas
 def add_databases(world: World, server: str, name: str, databases: Sequence[str]) -> list[Message]:
     """Execute ADD DATABASE.
 
-    The primary's copy joins immediately, each secondary by a statement of its own or by seeding.
+    The primary's copy joins immediately. Each secondary joins by a statement on its server or by seeding.
     """
     group = configuration.require_primary(world, server, name, "add", "database")
     database_count = len(group.databases)
@@ -121,9 +123,9 @@ def add_databases(world: World, server: str, name: str, databases: Sequence[str]
 
 
 def remove_databases(world: World, server: str, name: str, databases: Sequence[str]) -> list[Message]:
-    """Execute REMOVE DATABASE.
+    """Execute REMOVE DATABASE. Raise 41073.
 
-    The primary's copy stays online; the secondaries' copies are left RESTORING. Raise 41073.
+    The primary's copy stays online; the secondaries' copies become RESTORING.
     """
     group = configuration.require_primary(world, server, name, "remove", "database")
     spelled = {database_name.lower(): database_name for database_name in group.databases}
@@ -145,11 +147,12 @@ def remove_databases(world: World, server: str, name: str, databases: Sequence[s
 
 
 def join_database(world: World, server: str, database: str, name: str) -> list[Message]:
-    """Execute SET HADR AVAILABILITY GROUP = *name* at a secondary whose copy was restored WITH NORECOVERY.
+    """Execute SET HADR AVAILABILITY GROUP = *name* at a secondary. Its copy was restored WITH NORECOVERY.
 
-    Raise 15151 if this server has no such group, 911 for no such database, 35240 at the primary, 41132 if the
-    group does not have the database, 41145 if joined already, 35244 if in another group, 35250 without a
-    connection to the primary, 1464 if not RESTORING, 1412 or 1478 if log is missing.
+    Raise 15151 if this server has no such group, 911 if there is no such database, 35240 at the primary,
+    41132 if the group does not contain the database, 41145 if it has already joined, 35244 if it is in
+    another group, 35250 without a connection to the primary, 1464 if it is not RESTORING, 1412 or 1478 if log
+    is missing.
     """
     configuration.require_node(world, server)
     if database.lower() in SYSTEM_DATABASES:
@@ -175,7 +178,7 @@ def join_database(world: World, server: str, database: str, name: str) -> list[M
 
 
 def leave_group(world: World, server: str, database: str) -> list[Message]:
-    """Execute SET HADR OFF at a secondary: its copy leaves the group and is RESTORING.
+    """Execute SET HADR OFF at a secondary. Its copy leaves the group and becomes RESTORING.
 
     Raise 35242 for a copy in no group, 35240 at the primary. Without quorum, and on an evicted computer, the
     copy leaves only locally; the cluster learns of it later. Derived.
@@ -204,7 +207,7 @@ def leave_group(world: World, server: str, database: str) -> list[Message]:
 
 
 def _find_copy(world: World, server: str, database: str) -> DatabaseCopy:
-    """Return the copy of a user database. Raise 35261 for a system database, 911 if there is none."""
+    """Return the copy of a user database. Raise 35261 for a system database, 911 if it does not exist."""
     if database.lower() in SYSTEM_DATABASES:
         raise SqlError(35261, database)
     copy = configuration.find_copy(world, server, database)
@@ -228,7 +231,7 @@ def _require_joined_copy(world: World, server: str, database: str) -> tuple[Data
 
 
 def _find_peers(world: World, copy: DatabaseCopy) -> tuple[int, tuple[str, ...]]:
-    """Return the group, and the servers to which SUSPEND or RESUME is sent: the primary, or all secondaries."""
+    """Return the group, and the servers that SUSPEND or RESUME must notify: the primary, or all secondaries."""
     guid = copy.availability.guid or 0
     state = world.replicas.get((copy.server, guid))
     if state is None:
@@ -240,7 +243,7 @@ def _find_peers(world: World, copy: DatabaseCopy) -> tuple[int, tuple[str, ...]]
 
 @statements.wait_for_peers("availability.suspend", _find_peers)
 def suspend_movement(world: World, server: str, database: str) -> list[Message]:
-    """Execute SET HADR SUSPEND: on a secondary for its copy, on the primary for all copies. Raise 35239."""
+    """Execute SET HADR SUSPEND. A secondary suspends its own copy, the primary all copies. Raise 35239."""
     copy, guid = _require_joined_copy(world, server, database)
     key = (server, copy.database)
     if copy.availability.suspended is not None:
@@ -266,7 +269,7 @@ def suspend_movement(world: World, server: str, database: str) -> list[Message]:
 
 @statements.wait_for_peers("availability.resume", _find_peers)
 def resume_all_movement(world: World, server: str, database: str) -> list[Message]:
-    """Execute SET HADR RESUME. Raise 35239."""
+    """Execute SET HADR RESUME for the copy on *server*. Raise 35239."""
     return resume_movement(world, server, database)
 
 

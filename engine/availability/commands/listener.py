@@ -27,11 +27,11 @@ NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
 
 
 NETWORK_MASK: Final = "255.255.255.0"
-"""Mask of each network of a simulated cluster, as Get-ClusterNetwork shows it. Assumed."""
+"""Subnet mask of each network of a simulated cluster, as Get-ClusterNetwork shows it. Assumed."""
 
 
 def check_syntax(verb: str, options: Options) -> None:
-    """Raise 102 or 156 unless ADD has WITH IP or WITH DHCP, and MODIFY has either ADD IP or PORT."""
+    """Raise 102 or 156 unless ADD has WITH IP or WITH DHCP, and MODIFY has exactly one of ADD IP and PORT."""
     names = [name for name, _ in options]
     if verb == "ADD":
         if not names or names[0] not in ("WITH IP", "DHCP"):
@@ -64,8 +64,8 @@ def _plan_addresses(
     """Return the addresses of the listener.
 
     Raise 19483 without an address, 19484 if one is named twice, 19451 for two in one subnet, 19457 for one in
-    no network of the cluster, 19456 if none fits. Raise 19476 for an address in use, because the IP Address
-    resource would not come online. Derived.
+    no network of the cluster, 19456 if none is in the server's subnet. Raise 19476 for an address in use,
+    because the IP Address resource would not come online. Derived.
     """
     addresses = list(existing_addresses)
     node = config.find_node_of(world, server)
@@ -101,7 +101,7 @@ def _check_address(value: Sequence[str]) -> None:
     invalid_address = address
     try:
         if ":" in address:
-            # the documentation shows an address whose :: stands for no group of digits
+            # the documentation shows an IPv6 address in which :: replaces no group of digits
             ipaddress.IPv6Address(address.replace("::", ":") if address.count(":") == 8 else address)
             return
         ipaddress.IPv4Address(address)
@@ -116,9 +116,9 @@ def _check_address(value: Sequence[str]) -> None:
 
 
 def _check_dhcp(world: World, server: str, group: AvailabilityGroup, options: Options) -> None:
-    """Check that DHCP can give the listener an address.
+    """Check that the listener can get an address by DHCP.
 
-    Raise 19483, 19456 if the server is not in that subnet, 19458 if the nodes are in several subnets.
+    Raise 19483, 19456 if the server is not in the given subnet, 19458 if the nodes are in several subnets.
     """
     option = next((value for name, value in options if name == "DHCP"), None)
     if option is None:
@@ -134,7 +134,7 @@ def _check_dhcp(world: World, server: str, group: AvailabilityGroup, options: Op
 
 
 def _list_used_addresses(world: World, server: str) -> set[str]:
-    """Return the addresses of computers, and of the listeners in the cluster of *server*."""
+    """Return the addresses of all computers, and of all listeners in the cluster of *server*."""
     known_config = config.find_known_config(world, server)
     listeners = (
         [group.listener for group in known_config.groups if group.listener is not None]
@@ -146,14 +146,17 @@ def _list_used_addresses(world: World, server: str) -> set[str]:
 
 
 def _read_subnet(address: str) -> str:
-    """Return the first three numbers of an address, which identify a subnet here."""
+    """Return the first three numbers of an IPv4 address, which identify a subnet in the simulation."""
     return address.rpartition(".")[0] or address.rpartition(":")[0]
 
 
 def plan_listener(
     world: World, server: str, group: AvailabilityGroup, name: str, options: Options
 ) -> AvailabilityListener:
-    """Return the listener that the options describe. Raise 19485, 19476, 19471, 19482, or an error of its addresses."""
+    """Return the listener that the options describe.
+
+    Raise 19485, 19476, 19471, 19482, or an error of its addresses.
+    """
     if not 1 <= len(name) <= NAME_MAX:
         raise SqlError(19485, name)
     if not NAME.fullmatch(name):
@@ -179,7 +182,7 @@ def create_listener(
 
 
 def _update_resources(world: World, group: AvailabilityGroup) -> None:
-    """Add or remove the resources of the role so that they fit the listener."""
+    """Add or remove resources of the group's role so that they match the listener."""
     group_role = roles.find_role(world, group.name, group.primary)
     if group_role is None:
         return
@@ -191,7 +194,10 @@ def _update_resources(world: World, group: AvailabilityGroup) -> None:
 def _find_listener(
     world: World, server: str, name: str, verb: str, listener: str
 ) -> tuple[AvailabilityGroup, AvailabilityListener]:
-    """Return the group at its primary, and its listener. Raise 19469 if it has no listener with that name."""
+    """Return the group, which must be at its primary, and its listener.
+
+    Raise 19469 if no listener has that name.
+    """
     group = configuration.require_primary(world, server, name, verb, "listener")
     if group.listener is None or group.listener.name.lower() != listener.lower():
         raise SqlError(19469, listener, group.name)
@@ -199,7 +205,10 @@ def _find_listener(
 
 
 def add_listener(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
-    """Execute ADD LISTENER. The listener is online immediately. Raise 19477 if the group has one already."""
+    """Execute ADD LISTENER. The listener is online immediately.
+
+    Raise 19477 if the group already has a listener.
+    """
     check_syntax("ADD", options)
     group = configuration.require_primary(world, server, name, "add", "listener")
     if group.listener is not None:
@@ -211,7 +220,7 @@ def add_listener(world: World, server: str, name: str, listener: str, options: O
 
 
 def _check_port(world: World, server: str, listener: str, group: AvailabilityGroup) -> None:
-    """Raise 19486 after a change to a port on which the instance's endpoint listens. The listener cannot use it."""
+    """Raise 19486 if the instance's endpoint listens on the new port, which the listener then cannot use."""
     known_group = replicas.find_group_config(world, server, group.guid)
     availability_listener = known_group.listener if known_group is not None else None
     if availability_listener is not None and failover.is_port_taken(
@@ -241,7 +250,7 @@ def modify_listener(world: World, server: str, name: str, listener: str, options
 
 
 def restart_listener(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
-    """Execute RESTART LISTENER: name and addresses go offline and come back."""
+    """Execute RESTART LISTENER. The name and the addresses go offline and come back online."""
     group, old = _find_listener(world, server, name, "restart", listener)
     errorlog.write_message(world, server, 26070, old.name)
     world.listeners[old.name] = None
@@ -250,7 +259,7 @@ def restart_listener(world: World, server: str, name: str, listener: str, option
 
 
 def remove_listener(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
-    """Execute REMOVE LISTENER. Clients can no longer connect by its name."""
+    """Execute REMOVE LISTENER. Clients can no longer connect to its name."""
     check_syntax("REMOVE", options)
     group, old = _find_listener(world, server, name, "remove", listener)
     errorlog.write_message(world, server, 26070, old.name)
