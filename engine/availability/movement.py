@@ -247,10 +247,7 @@ def update_primary_state(world: World, key: Key) -> None:
 
 
 def _compute_primary_state(world: World, key: Key) -> SyncState:
-    """Return the synchronization state of a primary's own copy.
-
-    It is NOT SYNCHRONIZING while suspended. [DOC: database replica states]
-    """
+    """Return a primary's state, which is NOT SYNCHRONIZING if suspended. [DOC: database replica states]."""
     if world.copies[key].availability.suspended is not None:
         return SyncState.NOT_SYNCHRONIZING
     guid = world.copies[key].availability.guid
@@ -450,8 +447,8 @@ def is_synchronous_pair(world: World, lead: DatabaseCopy, server: str) -> bool:
 def must_wait_for(world: World, lead: DatabaseCopy, server: str) -> bool:
     """Return whether commits of the primary *lead* must wait for the secondary on *server*, connected or not.
 
-    They must if fewer secondaries are synchronized than REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT demands.
-    [DOC: CREATE AVAILABILITY GROUP]
+    They must if fewer secondaries are synchronized than REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT. [DOC:
+    CREATE AVAILABILITY GROUP]
     """
     own_availability = lead.availability
     group = (

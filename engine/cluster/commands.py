@@ -1,6 +1,6 @@
 """Commands for a cluster: stop and start nodes, force quorum, set votes and owners, move roles.
 
-They raise InputError.
+A command that the cluster rejects raises InputError.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,7 +16,7 @@ from engine.model import Cluster, ClusterRole, FieldOf, Node, Resource, Resource
 
 
 def stop_node(world: World, name: str) -> None:
-    """Stop the cluster service in an orderly way: its vote is no longer counted, and its roles move.
+    """Stop the cluster service in an orderly way. Its vote is no longer counted, and its roles move.
 
     [DOC: Stop-ClusterNode].
     """
@@ -28,7 +28,7 @@ def stop_node(world: World, name: str) -> None:
 
 
 def would_keep_quorum(world: World, name: str) -> bool:
-    """Return whether the other nodes have quorum after *name* leaves.
+    """Return whether the remaining nodes have quorum after *name* leaves its partition.
 
     Return True if *name* is in no partition with quorum.
     """
@@ -46,13 +46,13 @@ def would_keep_quorum(world: World, name: str) -> bool:
 
 
 def start_node(world: World, name: str, prevent: bool = False) -> None:
-    """Start the cluster service. It joins a running cluster, or forms one if enough votes are present."""
+    """Start the cluster service. The node joins a running cluster, or forms one with enough votes."""
     node = world.nodes[name]
     if not world.computers[name].powered or world.computers[name].shutting_down:
         text = build_message("{node} is off; the cluster service starts when you power it on", node=name)
         world.emit(ClusterData(what="off"), text, server=name)
         return
-    if node.service in ("off", "starting"):  # "off": the computer was powered on in this tick
+    if node.service in ("off", "starting"):  # "off": the computer is powered on in this tick
         world.emit(
             ClusterData(what="off"),
             build_message("{node} is booting; then the cluster service starts", node=name),
@@ -69,7 +69,7 @@ def start_node(world: World, name: str, prevent: bool = False) -> None:
 
 
 def force_quorum(world: World, name: str) -> None:
-    """Force quorum: the node forms the cluster alone, and its cluster database becomes valid.
+    """Force quorum. The node forms the cluster alone, and all nodes adopt its cluster database.
 
     [DOC: Start-ClusterNode].
     """
@@ -97,7 +97,7 @@ def force_quorum(world: World, name: str) -> None:
 
 
 def evict_node(world: World, name: str, observer: str = "") -> None:
-    """Evict the node. Roles that it owned move; its replicas remain configured."""
+    """Evict the node. The roles that it owns move. Its replicas remain configured."""
     check_majority(world, observer)
     node = world.nodes[name]
     cluster = world.clusters[node.cluster]
@@ -136,12 +136,12 @@ WITNESS_KINDS: Final = {
 
 
 def set_witness(world: World, cluster: str, kind: str, name: str, observer: str = "") -> None:
-    """Execute Set-ClusterQuorum: another witness, or none if *kind* is empty.
+    """Execute Set-ClusterQuorum: configure another witness, or none if *kind* is empty.
 
     [DOC: Set-ClusterQuorum]
 
-    A share is named by its path. Its computer must exist, be reachable, and not be a node. A disk must be a present
-    or former witness or in Available Storage, which it leaves. Any storage account is accepted.
+    *name* is the path of a share. Its computer must exist, be reachable, and not be a node. A disk must be a
+    current or former witness or in Available Storage, which it leaves. Any storage account is accepted.
     """
     first = _find_executing_node(world, cluster, observer)
     witness = Witness(kind=WITNESS_KINDS[kind], name=name) if kind else None
@@ -185,7 +185,7 @@ THRESHOLD_LIMITS: Final = (3, 120)
 
 
 def set_threshold(world: World, cluster: str, cross: bool, missed: int, observer: str = "") -> None:
-    """Set SameSubnetThreshold of (Get-Cluster), or CrossSubnetThreshold with *cross*: allowed missed heartbeats."""
+    """Set the permitted number of missed heartbeats: SameSubnetThreshold, or CrossSubnetThreshold if *cross*."""
     minimum, maximum = THRESHOLD_LIMITS
     if not minimum <= missed <= maximum:
         raise InputError(build_message("a threshold must be between {a} and {b}", a=minimum, b=maximum))
@@ -199,12 +199,12 @@ def set_threshold(world: World, cluster: str, cross: bool, missed: int, observer
 
 
 def set_dynamic_quorum(world: World, observer: str, enabled: bool) -> None:
-    """Set DynamicQuorum of (Get-Cluster) and recount the votes. Raises InputError if quorum would be lost."""
+    """Set DynamicQuorum of (Get-Cluster) and recount the votes. Raise InputError if quorum would be lost."""
     _change_cluster(world, observer, dynamic_quorum=enabled)
 
 
 def set_lower_priority_node(world: World, observer: str, number: int) -> None:
-    """Set LowerQuorumPriorityNodeID of (Get-Cluster): the node that loses its vote first; 0 for none.
+    """Set LowerQuorumPriorityNodeID of (Get-Cluster): number of the node that loses its vote first, or 0.
 
     [DOC: failover clustering quorum]
     """
@@ -250,20 +250,20 @@ def set_paused(
 
 
 REMOTE_CALL_FAILED: Final = build_message("the remote procedure call failed")
-"""System error 1726 of a command at a node that has lost the majority of its cluster. Known."""
+"""System error 1726: a command ran at a node that has lost the majority of its cluster. Known."""
 
 
 def check_majority(world: World, observer: str) -> None:
     """Raise InputError if the node *observer* does not reach a majority of its cluster.
 
-    Its call waits until the node notices the loss of quorum, and then fails. An empty name stands for any node.
+    Its call waits until the node notices the loss of quorum, and then fails. An empty name means any node.
     """
     if observer and not config.can_write(world, observer):
         raise InputError(REMOTE_CALL_FAILED)
 
 
 def _find_executing_node(world: World, cluster: str, observer: str = "") -> Node:
-    """Return the node at which a command is executed: *observer*, or a node of the newest partition."""
+    """Return the node at which a command is executed: *observer*, or any node of the newest partition."""
     check_majority(world, observer)
     if observer:
         return world.nodes[observer]
@@ -283,13 +283,13 @@ def _require_role(world: World, name: str, observer: str = "") -> tuple[Node, Cl
 
 
 _STAYING_STATES: Final = (ResourceState.ONLINE, ResourceState.ONLINE_PENDING, ResourceState.OFFLINE)
-"""States of a role in which a move to its own owner changes nothing."""
+"""States of a role in which a move to its current owner has no effect."""
 
 
 def move_role(world: World, name: str, target: str, observer: str = "") -> None:
     """Execute Move-ClusterGroup. The cluster moves the role without checking the databases.
 
-    A role that was taken offline stays offline on its new owner. [DOC: MoveClusterGroup]
+    A role that was taken offline is also offline on its new owner. [DOC: MoveClusterGroup]
     """
     node, role = _require_role(world, name, observer)
     if role.owner == target and role.state in _STAYING_STATES:
@@ -310,13 +310,13 @@ def move_role(world: World, name: str, target: str, observer: str = "") -> None:
 
 
 def stop_role(world: World, name: str, observer: str = "") -> None:
-    """Take the role offline until it is started again."""
+    """Take the role offline until someone starts it again."""
     node, role = _require_role(world, name, observer)
     roles.stop_role(world, node.name, role)
 
 
 def start_role(world: World, name: str, observer: str = "") -> None:
-    """Bring the role online, on its owner if possible. Raises InputError if it is online or moving."""
+    """Bring the role online, on its owner if possible. Raise InputError if it is online or moving."""
     node, role = _require_role(world, name, observer)
     if role.state is ResourceState.ONLINE:
         raise InputError(build_message("{role} is online", role=role.name))
@@ -324,9 +324,9 @@ def start_role(world: World, name: str, observer: str = "") -> None:
 
 
 def _start(world: World, node: Node, role: ClusterRole) -> None:
-    """Bring a role online, unless it is already coming online, because two nodes would then bring it online.
+    """Bring a role online, unless it is already coming online. Otherwise two nodes would bring it online.
 
-    Raises InputError for a role that is moving [DOC: 41123] or whose owner is paused [DOC: PauseClusterNode].
+    Raise InputError for a role that is moving [DOC: 41123] or whose owner is paused [DOC: PauseClusterNode].
     """
     if role.state is ResourceState.OFFLINE_PENDING:
         raise InputError(build_message("{role} is moving to another node", role=role.name))
@@ -337,9 +337,9 @@ def _start(world: World, node: Node, role: ClusterRole) -> None:
 
 
 def stop_resource(world: World, name: str, observer: str = "") -> None:
-    """Execute Stop-ClusterResource. Resources that depend on it go offline, too; the others stay online. Known.
+    """Execute Stop-ClusterResource. Dependent resources go offline, too; others stay online. Known.
 
-    Raises InputError for the Agent: nothing depends on it, and stopping it alone is not simulated.
+    Raise InputError for the Agent: no resource depends on it, and a stop of the Agent alone is not simulated.
     """
     node, role, resource = _require_resource(world, name, observer)
     if resource.kind == config.AGENT:
@@ -361,7 +361,7 @@ def stop_resource(world: World, name: str, observer: str = "") -> None:
 
 
 def _list_dependents(role: ClusterRole, resource: Resource) -> set[str]:
-    """Return the names of a resource and of all resources of its role that depend on it."""
+    """Return the names of a resource and of all its direct and indirect dependents in the role."""
     affected = {resource.name}
     for _ in role.resources:
         affected |= {resource.name for resource in role.resources if affected & set(resource.needs)}
@@ -371,7 +371,7 @@ def _list_dependents(role: ClusterRole, resource: Resource) -> set[str]:
 def start_resource(world: World, name: str, observer: str = "") -> None:
     """Execute Start-ClusterResource.
 
-    The resource comes online with all resources that it depends on; resources that depend on it stay offline.
+    The resource comes online after all resources that it depends on. Its dependents stay offline.
     """
     node, role, resource = _require_resource(world, name, observer)
     if resource.kind not in config.SERVERS and any(
@@ -388,7 +388,7 @@ def start_resource(world: World, name: str, observer: str = "") -> None:
 
 
 def move_disk(world: World, name: str, role_name: str, observer: str = "") -> None:
-    """Execute Move-ClusterResource: a disk of Available Storage becomes part of a role."""
+    """Execute Move-ClusterResource: add a disk of Available Storage to a role."""
     node, role = _require_role(world, role_name, observer)
     disk = next(
         (storage_disk for storage_disk in node.config.storage if storage_disk.name.lower() == name.lower()),
@@ -465,7 +465,7 @@ def set_possible_owners(world: World, name: str, nodes: Iterable[str], observer:
 
 
 def _require_nodes(world: World, node: Node, names: Iterable[str]) -> tuple[str, ...]:
-    """Return the nodes of the cluster with these names, in the cluster's spelling."""
+    """Return the nodes of the cluster with these names, as the cluster spells them."""
     all_nodes = world.clusters[node.cluster].nodes
     spelled = {node_name.lower(): node_name for node_name in all_nodes}
     spelled_names = [spelled.get(given_name.strip().lower(), "") for given_name in names]
@@ -477,9 +477,10 @@ def _require_nodes(world: World, node: Node, names: Iterable[str]) -> tuple[str,
 
 
 def set_preferred_owners(world: World, name: str, nodes: Iterable[str], observer: str = "") -> None:
-    """Execute Set-ClusterOwnerNode for a role: set the preferred owners, best first.
+    """Execute Set-ClusterOwnerNode for a role: set its preferred owners, the best first.
 
-    For an availability group they last until SQL Server sets them again at the next failover.
+    For an availability group they are valid only until the next failover, at which SQL Server sets them
+    again.
     """
     node, role = _require_role(world, name, observer)
     config.update_role(world, node.name, role.name, preferred=_require_nodes(world, node, nodes))
@@ -507,7 +508,10 @@ def _store_resource(world: World, node: Node, role: ClusterRole, resource: Resou
 
 
 def fail_resource(world: World, name: str) -> None:
-    """Fail a resource. The cluster restarts it with its role, or moves the role; it restarts an Agent alone."""
+    """Fail a resource.
+
+    The cluster restarts its role on this node or moves the role; it restarts an Agent alone.
+    """
     node, role, resource = _require_resource(world, name)
     if resource.kind == config.AGENT:
         instances.fail_agent(world, role.name, instances.RESTART_DELAY_S)
@@ -517,7 +521,7 @@ def fail_resource(world: World, name: str) -> None:
 
 
 def set_witness_failed(world: World, cluster: str, failed: bool) -> None:
-    """Fail the disk or share of the witness, or restore every failed one, also a witness that was removed meanwhile."""
+    """Fail the disk or share of the witness, or restore all failed witnesses, including removed ones."""
     spelled = {name.lower(): name for name in world.clusters}
     if cluster.lower() not in spelled:
         raise InputError(

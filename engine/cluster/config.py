@@ -1,4 +1,7 @@
-"""Cluster database: all nodes of a partition have the same copy, and only a partition with quorum changes it."""
+"""Cluster database: its copies, who may change it, and the states that cmdlets derive from it.
+
+All nodes of a partition have the same copy. Only a partition with quorum changes it.
+"""
 
 from collections.abc import Callable, Collection, Iterable
 from typing import Final
@@ -22,20 +25,20 @@ from engine.protocol import disks, network, security
 
 
 def list_members(world: World, partition: int) -> list[str]:
-    """Return the members of the partition, by node number."""
+    """Return the members of the partition, ordered by node number."""
     nodes = [node for node in world.nodes.values() if partition and node.partition == partition]
     return [node.name for node in sorted(nodes, key=lambda node: node.number)]
 
 
 def is_running(world: World, node: Node) -> bool:
-    """Return whether the cluster service of the node runs on a computer with power."""
+    """Return whether the computer of the node is powered on and its cluster service runs."""
     return node.service == "running" and world.computers[node.name].powered
 
 
 def get_address(world: World, computer: str) -> str:
     """Return the address of a computer in its subnet, as ERRORLOGs show it.
 
-    Assumed for a computer without an instance of its own. A clustered instance has an address that moves with it.
+    Assumed for a computer without its own instance. A clustered instance has an address that moves with it.
     """
     subnet = world.nodes[computer].subnet if computer in world.nodes else "10.0.0"
     own_names = (name for name in world.list_instances_on(computer) if not world.instances[name].clustered)
@@ -48,28 +51,32 @@ def get_address(world: World, computer: str) -> str:
 DISK: Final = "Physical Disk"
 AGENT: Final = "SQL Server Agent"
 SERVERS: Final = ("SQL Server", "SQL Server Availability Group")
-"""Resources that serve the databases of a role.
+"""Kinds of resources that serve the databases of a role.
 
-When one comes online, the whole role is online. Its restart properties apply to the role. Documented: the period of
-15 minutes [DOC: RestartPeriod], and that a group restarts on its node first [DOC: failover for errors on data files].
-Known since Failover Cluster Manager 2008: one restart. The documentation of the property still has the older value 3.
+When such a resource comes online, the whole role is online. Its restart properties apply to the role.
+Documented: the period of 15 minutes [DOC: RestartPeriod], and that a group restarts on its node first [DOC:
+failover for errors on data files]. Known since Failover Cluster Manager 2008: one restart. The documentation
+of the property still has the older value 3.
 """
 
 # --- states as cmdlets and Failover Cluster Manager show them --------------------------------------
 
 
 def read_node_state(world: World, observer: str, name: str) -> str:
-    """Return Up, Paused or Down: the state of the node that the members in the partition of *observer* see."""
+    """Return the state of a node as *observer*'s partition sees it: Up, Paused or Down."""
     node = world.nodes.get(
         name
-    )  # None: evicted, but the observer's copy of the database does not show that yet
+    )  # None if it was evicted and the observer's copy of the database does not show this yet
     if node is None or not node.partition or node.partition != world.nodes[observer].partition:
         return "Down"
     return "Paused" if node.paused else "Up"
 
 
 def read_owner(world: World, observer: str, role: ClusterRole) -> str:
-    """Return the node that owns the role. A member owns a failed or stopped role whose owner is down. Known."""
+    """Return the owner of the role. If the owner is down, the owner of the core resources is shown instead.
+
+    Known.
+    """
     if role.owner and read_node_state(world, observer, role.owner) == "Down":
         return find_core_owner(world, observer)
     return role.owner
@@ -84,7 +91,10 @@ def read_role_state(role: ClusterRole) -> str:
 
 
 def read_resource_state(world: World, role: ClusterRole, resource: Resource) -> ResourceState:
-    """Return the state of a resource. Of a listener's addresses, only the one in the owner's subnet is online."""
+    """Return the state of a resource.
+
+    Among the addresses of a listener, only the address in the owner's subnet is online.
+    """
     if resource.failed:
         return ResourceState.FAILED
     state = ResourceState.ONLINE if resource.started else role.state
@@ -101,7 +111,7 @@ def read_resource_state(world: World, role: ClusterRole, resource: Resource) -> 
 
 
 def find_failed_disks(world: World, role: ClusterRole) -> list[str]:
-    """Return the disks of an instance with a failed drive, on which SQL Server depends.
+    """Return the failed disks on which the SQL Server resource of an instance depends.
 
     [DOC: failover cluster instances]
     """
@@ -120,8 +130,9 @@ def find_failed_disks(world: World, role: ClusterRole) -> list[str]:
 def _read_state_in_failed_role(world: World, role: ClusterRole, resource: Resource) -> ResourceState:
     """Return the state of a resource of a failed role.
 
-    The cause has failed: a lost disk, else the server. What depends on it is offline. The disks, address and name of an
-    instance stay online. The listener of a group is offline with it. Known.
+    The resource that caused the failure is failed: a lost disk, else the server. Its dependents are offline.
+    The disks, address and name of an instance stay online. The listener of a group is offline with the group.
+    Known.
     """
     failed = [
         failed_resource.name for failed_resource in role.resources if failed_resource.failed
@@ -136,7 +147,7 @@ def _read_state_in_failed_role(world: World, role: ClusterRole, resource: Resour
 
 
 def find_writer(world: World, partition: int) -> Node | None:
-    """Return a running node of the partition, preferably one that can write its cluster database now."""
+    """Return a running node of the partition, preferably one that can write its cluster database."""
     living = [node for name in list_members(world, partition) if is_running(world, node := world.nodes[name])]
     if living and world.clusters[living[0].cluster].silent:
         return next((node for node in living if can_write(world, node.name)), living[0])
@@ -144,18 +155,21 @@ def find_writer(world: World, partition: int) -> Node | None:
 
 
 def list_partitions(world: World, cluster: str) -> list[int]:
-    """Return the numbers of the partitions with quorum: one, none, or two after quorum was forced."""
+    """Return the numbers of the partitions with quorum: none, one, or two after forced quorum."""
     return sorted({n.partition for n in world.nodes.values() if n.cluster == cluster and n.partition})
 
 
 def find_node_of(world: World, server: str) -> Node | None:
-    """Return the cluster node on which an instance runs."""
+    """Return the cluster node on which an instance runs, or None."""
     instance = world.instances.get(server)
     return world.nodes.get(instance.computer) if instance is not None else None
 
 
 def find_known_config(world: World, server: str) -> ClusterConfig | None:
-    """Return the cluster database of an instance's computer, or its last one before an eviction; None without one."""
+    """Return the cluster database that the computer of *server* knows; None if it was never a node.
+
+    After an eviction, this is the last copy before the eviction.
+    """
     node, instance = find_node_of(world, server), world.instances.get(server)
     if node is None and instance is not None:
         return world.evicted.get(instance.computer)
@@ -169,7 +183,7 @@ def has_quorum(world: World, server: str) -> bool:
 
 
 def has_heartbeat(world: World, a: str, b: str) -> bool:
-    """Return whether heartbeats pass between two nodes."""
+    """Return whether heartbeats pass between two nodes, which must both run."""
     return (
         is_running(world, world.nodes[a])
         and is_running(world, world.nodes[b])
@@ -178,10 +192,10 @@ def has_heartbeat(world: World, a: str, b: str) -> bool:
 
 
 def can_write(world: World, node: str) -> bool:
-    """Return whether *node* has the newest cluster database among the nodes that it reaches.
+    """Return whether *node* may change the cluster database.
 
-    These nodes must also be a majority. Until a lost member is removed, the witness votes only with the owner of the
-    core resources.
+    It must have the newest copy among the nodes that it reaches, and these nodes must be a majority. While a
+    lost member is not yet removed, the witness votes only for the owner of the core resources.
     """
     partition, old_config = world.nodes[node].partition, world.nodes[node].config
     if not partition or not is_running(world, world.nodes[node]):
@@ -201,7 +215,7 @@ def _list_reached_nodes(world: World, node: str) -> list[str]:
 
 
 def update_config(world: World, node: str, **changes: FieldOf[ClusterConfig]) -> bool:
-    """Change the cluster database from *node*. Return False, with nothing changed, if it does not reach a majority."""
+    """Change the cluster database from *node*. Return False without a change if the node has no majority."""
     if not can_write(world, node):
         return False
     old_config, reached = world.nodes[node].config, _list_reached_nodes(world, node)
@@ -216,7 +230,7 @@ def update_config(world: World, node: str, **changes: FieldOf[ClusterConfig]) ->
 
 
 def update_role(world: World, node: str, name: str, **changes: FieldOf[ClusterRole]) -> bool:
-    """Change one role in the cluster database, as `update_config` does."""
+    """Change one role in the cluster database, like `update_config`."""
 
     def changed(role: ClusterRole) -> ClusterRole:
         return replace(role, **changes) if role.name == name else role
@@ -227,14 +241,14 @@ def update_role(world: World, node: str, name: str, **changes: FieldOf[ClusterRo
 def update_group(
     world: World, node: str, guid: int, change: Callable[[AvailabilityGroup], AvailabilityGroup]
 ) -> bool:
-    """Change one availability group in the cluster database, as `update_config` does."""
+    """Change one availability group in the cluster database, like `update_config`."""
     groups = world.nodes[node].config.groups
     new_groups = tuple(change(group) if group.guid == guid else group for group in groups)
     return new_groups == groups or update_config(world, node, groups=new_groups)
 
 
 def find_core_owner(world: World, node: str) -> str:
-    """Return the owner of the core cluster group. The owner changes only when that node leaves the partition."""
+    """Return the owner of the core resources. It changes only when the owner leaves the partition."""
     partition_members = list_members(world, world.nodes[node].partition)
     owner = world.nodes[node].config.core_owner
     return owner if owner in partition_members else partition_members[0]
@@ -248,14 +262,14 @@ def find_current_config(world: World, cluster: str) -> ClusterConfig:
 
 # --- content of witnesses -----------------------------------------------------------------------------------
 
-# A disk has a copy of the cluster database; a share or a storage account has only its tag. From the witness, a node
-# without the newest database learns that it is out of date ("partition in time"). It copies the newest database
-# from a disk. With a share or a storage account it waits for a node with the newest database, or for forced quorum.
-# [DOC: manage quorum; Start-ClusterNode]
+# A disk has a copy of the cluster database. A share or a storage account has only its Paxos tag. The witness
+# shows a node that its own copy is out of date ("partition in time"). The node then copies the newest
+# database from a disk. With a share or a storage account it waits for a node with the newest database, or for
+# forced quorum. [DOC: manage quorum; Start-ClusterNode]
 
 
 def find_resource_name(witness: Witness) -> str:
-    """Return the name of a witness's resource: that of the disk, or its kind."""
+    """Return the name of a witness's resource: the name of the disk, otherwise the kind of the witness."""
     return witness.name if witness.kind == DISK else witness.kind
 
 
@@ -263,7 +277,7 @@ CLOUD: Final = "Cloud Witness"
 
 
 def get_witness_store(world: World, cluster: str, witness: Witness) -> WitnessStore:
-    """Return the content of a witness of the cluster."""
+    """Return the stored content of a witness of the cluster."""
     stores = (
         witness_store for witness_store in world.clusters[cluster].stores if witness_store.witness == witness
     )
@@ -271,7 +285,7 @@ def get_witness_store(world: World, cluster: str, witness: Witness) -> WitnessSt
 
 
 def replace_witness_store(world: World, cluster: str, new_store: WitnessStore) -> None:
-    """Replace the content of a witness of the cluster."""
+    """Replace the stored content of a witness of the cluster."""
     stores = world.clusters[cluster].stores
     other_stores = tuple(
         witness_store for witness_store in stores if witness_store.witness != new_store.witness
@@ -280,7 +294,7 @@ def replace_witness_store(world: World, cluster: str, new_store: WitnessStore) -
 
 
 def is_reachable(world: World, witness: Witness | None, side_nodes: Collection[str]) -> bool:
-    """Return whether a running node of *side_nodes* reaches the witness."""
+    """Return whether a running node of *side_nodes* reaches the witness, which must work."""
     nodes = [node for node in side_nodes if world.computers[node].powered]
     if (
         witness is None
@@ -299,8 +313,8 @@ def is_reachable(world: World, witness: Witness | None, side_nodes: Collection[s
 def has_vote(world: World, config: ClusterConfig, side_nodes: Collection[str]) -> bool:
     """Return whether the witness votes for *side_nodes*.
 
-    They must reach it, it must have no newer tag, and no other partition may hold it. A node holds it by a
-    reservation of the disk, a lock on witness.log or a lease of the blob. Known.
+    These nodes must reach it, its Paxos tag must not be newer, and no other partition may hold it. A node
+    holds it by a reservation of the disk, a lock on witness.log or a lease of the blob. Known.
     """
     witness = config.witness
     if witness is None or not is_reachable(world, witness, side_nodes):
@@ -311,9 +325,9 @@ def has_vote(world: World, config: ClusterConfig, side_nodes: Collection[str]) -
 
 
 def _is_held_by_other_partition(world: World, witness: Witness, side_nodes: Collection[str]) -> bool:
-    """Return whether a member of another partition holds the reservation, the lock or the lease.
+    """Return whether a member of another partition holds the reservation, lock or lease of the witness.
 
-    All nodes that reach the witness can see that.
+    All nodes that reach the witness can see this.
     """
     first_node = world.nodes[next(iter(side_nodes))]
     return any(
@@ -327,14 +341,14 @@ def _is_held_by_other_partition(world: World, witness: Witness, side_nodes: Coll
 
 
 def read_tag(world: World, config: ClusterConfig, side_nodes: Collection[str]) -> int:
-    """Return the tag of the witness as *side_nodes* read it; 0 if they do not reach the witness."""
+    """Return the Paxos tag that *side_nodes* read from the witness; 0 if they do not reach it."""
     if config.witness is None or not is_reachable(world, config.witness, side_nodes):
         return 0
     return get_witness_store(world, world.nodes[next(iter(side_nodes))].cluster, config.witness).tag
 
 
 def read_database(world: World, config: ClusterConfig, side_nodes: Collection[str]) -> ClusterConfig:
-    """Return the newer one of *config* and the copy on a disk witness that *side_nodes* can reserve."""
+    """Return the newer of *config* and the copy on a disk witness, if *side_nodes* can reserve the disk."""
     witness = config.witness
     if (
         witness is None
@@ -353,7 +367,10 @@ def write_to_witnesses(
     side_nodes: Collection[str],
     target_witnesses: Iterable[Witness | None],
 ) -> None:
-    """Write the tag of *config* to the witnesses that *side_nodes* reach; on a disk, also write *config* itself."""
+    """Write the Paxos tag of *config* to the witnesses that *side_nodes* reach.
+
+    A disk also receives *config* itself.
+    """
     for witness in dict.fromkeys(target_witnesses):
         if witness is None or not is_reachable(world, witness, side_nodes):
             continue

@@ -19,7 +19,7 @@ from engine.protocol.files import NO_PATH
 # --- moves of a failover cluster instance between nodes, recorded as failovers of its databases -----------
 
 NO_GROUP: Final = 0
-"""`Failover.guid` of a move, which belongs to no session and no availability group."""
+"""Value of `Failover.guid` for a move, which belongs to no session and no availability group."""
 
 MOVE_LOOK_S: Final = 0.1
 """Interval between checks whether databases are open. Assumed."""
@@ -47,7 +47,7 @@ def _emit_move_step(world: World, server: str, move: Failover, step: str) -> Non
 
 
 def begin_move(world: World, server: str, node: str, transition: str) -> None:
-    """Bring the instance *server* online on *node*, which is not its former node."""
+    """Record that the instance *server* moves to *node*, as a failover of each of its databases."""
     _cancel_pending_moves(world, server, build_message("the role moved to another node"))
     instance = world.instances[server]
     cause, failed_tick = causes.find_loss_cause(world, server, None)
@@ -77,7 +77,7 @@ def begin_move(world: World, server: str, node: str, transition: str) -> None:
 
 
 def _find_pending_moves(world: World, server: str) -> list[tuple[int, Failover]]:
-    """Return (index in world.failovers, move) of the databases of *server* that are not open yet."""
+    """Return (index in world.failovers, move) of each database of *server* that is not open yet."""
     return [
         (index, move)
         for index, move in enumerate(world.failovers)
@@ -95,7 +95,7 @@ def _cancel_pending_moves(world: World, server: str, reason: str) -> None:
 
 
 def record_open_databases(world: World, server: str, node: str) -> None:
-    """Record which databases are open again on *node*, after recovery with redo and undo (timer handler)."""
+    """Record the databases that are open again on *node*, after recovery with redo and undo (timer handler)."""
     for position, move in _find_pending_moves(world, server):
         if move.to_server == node and world.instances[server].computer == node:
             if not serving.is_accessible(world, (server, move.database)):
@@ -111,22 +111,23 @@ def record_open_databases(world: World, server: str, node: str) -> None:
 
 
 OFFLINE_S: Final = 3.0
-"""Time in which Agent, SQL Server, network name, address and disks go offline in a planned move."""
+"""Time until Agent, SQL Server, network name, address and disks are offline in a planned move."""
 
 DISKS_S: Final = 3.0
-"""Time in which shared disks come online on a node after the former node has released them."""
+"""Time until shared disks are online on a node, after the former node has released them."""
 
 DISKS_AFTER_CRASH_S: Final = 10.0
-"""Time in which shared disks come online after a crash of the former owner: its reservation must be broken first.
+"""Time until shared disks are online after a crash of the former owner, whose reservation must be broken
+first.
 
 Published as about ten seconds.
 """
 
 NAME_S: Final = 3.5
-"""Time in which address and network name come online.
+"""Time until address and network name are online.
 
-These four times are derived. They are published as 1 to 5 s each, and chosen so that the planned move of an
-idle instance takes the 15 s that the guide measured.
+These four times are derived. Sources give 1 to 5 s for each. The values are chosen so that the planned move
+of an idle instance takes the 15 s that the guide measured.
 """
 
 RESTART_DELAY_S: Final = 0.5
@@ -139,20 +140,20 @@ Level 0 means never. Documented [DOC: failover policy of instances].
 """
 
 SERVICE_NOTICED_S: Final = 5.0
-"""Interval of LooksAlive. Documented: five seconds."""
+"""Interval of the check LooksAlive. Documented: five seconds."""
 
 UPGRADE_SCRIPTS_S: Final = 20.0
 """Duration of the upgrade scripts in the system databases at the first start after a service pack. Assumed."""
 
 PATCH: Final = "patch"
-"""`Node.setup` while a service pack is being installed."""
+"""Value of `Node.setup` during the installation of a service pack."""
 
 LOOK_S: Final = 0.1
 """Interval between checks for the end of a stop or a start. Assumed."""
 
 
 def list_possible_nodes(world: World, server: str) -> tuple[str, ...]:
-    """Return the nodes on which the instance may come online: the possible owners of its resource. [DOC: 19405]."""
+    """Return the possible owners of the instance's resource, beginning with its current node. [DOC: 19405]."""
     instance = world.instances[server]
     role = find_instance_role(world, server) if instance.clustered else None
     possible_names = (
@@ -164,7 +165,7 @@ def list_possible_nodes(world: World, server: str) -> tuple[str, ...]:
 
 
 def find_instance_role(world: World, server: str) -> ClusterRole | None:
-    """Return the role of a failover cluster instance; None for a standalone instance."""
+    """Return the role of a failover cluster instance; None if the instance is not clustered."""
     cluster_roles = (
         role
         for _, role in roles.iterate_roles(world)
@@ -174,12 +175,12 @@ def find_instance_role(world: World, server: str) -> ClusterRole | None:
 
 
 def get_instance_name(role: ClusterRole) -> str:
-    """Return the instance of the role. Its SQL Server resource contains the instance's name."""
+    """Return the name of the role's instance. Here it is also the name of the role."""
     return role.name
 
 
 def build_role(name: str, owners: tuple[str, ...], number: int) -> ClusterRole:
-    """Build a role with disk, address, name, SQL Server and Agent, and their dependencies.
+    """Return a new role with disk, address, network name, SQL Server and Agent, and their dependencies.
 
     [DOC: failover cluster instances].
     """
@@ -230,7 +231,7 @@ class InstanceRole(roles.RoleKind):
     def can_host(self, world: World, role: ClusterRole, node: str) -> bool:
         """Return whether the node is a possible owner of all resources except the disks.
 
-        Only a start shows whether it has the disks.
+        The cluster checks the disks only at the start of the role.
         """
         return all(node in resource.owners for resource in role.resources if resource.kind != "Physical Disk")
 
@@ -284,7 +285,7 @@ def _get_cluster_name(world: World, role: ClusterRole) -> str:
 
 
 def _find_coming_role(world: World, name: str, node: str, step: int) -> ClusterRole | None:
-    """Return the role if it is still coming online on *node* and unchanged since *step*."""
+    """Return the role if it is still coming online on *node* and has not changed since *step*."""
     target_node = world.nodes.get(node)
     if target_node is None or not target_node.partition or not config.is_running(world, target_node):
         return None
@@ -293,7 +294,7 @@ def _find_coming_role(world: World, name: str, node: str, step: int) -> ClusterR
 
 
 def continue_after_stop(world: World, name: str, node: str, step: int) -> None:
-    """Bring disks, address and name online on *node*, after the service has stopped at its former node."""
+    """Bring disks and name online on *node* after the service has stopped at its former node (timer handler)."""
     role = _find_coming_role(world, name, node, step)
     if role is None:
         return
@@ -306,14 +307,14 @@ def continue_after_stop(world: World, name: str, node: str, step: int) -> None:
     wait_s = 0.0
     if role.way != "restart" or node != instance.computer:
         before = world.nodes.get(instance.computer)
-        lost_states = ("off", "starting")  # an instance that is starting does not release its disks either
+        lost_states = ("off", "starting")  # a rebooting node has not released its disks either
         crashed = before is not None and before.service in lost_states
         wait_s = (DISKS_AFTER_CRASH_S if crashed else DISKS_S) + NAME_S
     world.call_after(wait_s, "instance.start", name, node, step)
 
 
 def start_service(world: World, name: str, node: str, step: int) -> None:
-    """Start the service on its node after disks and name are online (timer handler)."""
+    """Start the service on its new node when disks and name are online (timer handler)."""
     if _find_coming_role(world, name, node, step) is None:
         return
     disks.move_shared_drives(world, name, node)
@@ -324,7 +325,7 @@ def start_service(world: World, name: str, node: str, step: int) -> None:
 
 
 def check_started(world: World, name: str, node: str, step: int) -> None:
-    """Check whether the service runs on its node (timer handler)."""
+    """Check whether the service has started on its node, and report the result to the role (timer handler)."""
     if _find_coming_role(world, name, node, step) is None:
         return
     instance = world.instances[name]
@@ -346,7 +347,7 @@ def check_started(world: World, name: str, node: str, step: int) -> None:
 
 
 def fail_agent(world: World, server: str, delay_s: float = SERVICE_NOTICED_S + RESTART_DELAY_S) -> None:
-    """Stop SQL Server Agent. The cluster restarts the Agent of its instance; no other resource depends on it.
+    """Stop SQL Server Agent. In a cluster, the Agent is restarted alone, because no resource depends on it.
 
     Derived from the dependencies [DOC: failover cluster instances].
     """
@@ -359,7 +360,7 @@ def fail_agent(world: World, server: str, delay_s: float = SERVICE_NOTICED_S + R
 
 
 def restart_agent(world: World, server: str) -> None:
-    """Restart SQL Server Agent, which starts with its instance at the latest (timer handler)."""
+    """Restart SQL Server Agent (timer handler). A start of its instance starts the Agent, too."""
     world.update_instance(server, agent_running=True)
 
 
@@ -369,12 +370,12 @@ TEMPDB_FILE: Final = rf"{TEMPDB_FOLDER}\tempdb.mdf"
 
 
 def list_instances_without_tempdb(world: World, node: str) -> list[str]:
-    """Return the instances whose tempdb folder is missing on the node."""
+    """Return the instances whose tempdb folder does not exist on the node."""
     return [name for name, instance in world.instances.items() if node in instance.no_tempdb_path]
 
 
 def make_tempdb_folder(world: World, node: str) -> None:
-    """Create the folder of tempdb on the node's local disk."""
+    """Create the tempdb folder on the node's local disk."""
     for name in list_instances_without_tempdb(world, node):
         remaining_nodes = tuple(
             node_name for node_name in world.instances[name].no_tempdb_path if node_name != node

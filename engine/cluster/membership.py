@@ -15,33 +15,33 @@ from engine.localization import build_message
 from engine.model import Cluster, ClusterConfig, FieldOf, Handlers, Node, World, to_ticks
 
 REGROUP_S: Final = (1.0, 2.0)
-"""Time from the last missed heartbeat until the survivors agree on the members. Derived."""
+"""Range of the time from the last missed heartbeat until the survivors agree on the members. Derived."""
 
 RECOUNT_DELAY_S: Final = 10.0
-"""Time from a change of members until votes are recounted. A second loss before that counts as simultaneous.
+"""Time from a membership change until votes are recounted. A second loss before that counts as simultaneous.
 
 Assumed. Only "10 to 30 s" is known.
 """
 
 JOIN_S: Final = (3.0, 5.0)
-"""Time in which a node joins or a cluster forms, after this has become possible. Assumed."""
+"""Range of the time until a node joins or a cluster forms, after this has become possible. Assumed."""
 
 SERVICE_START_S: Final = 5.0
 """Time from the end of booting until the cluster service runs. Assumed."""
 
 FORCED_EPOCHS: Final = 1_000
-"""Increase of the version by forced quorum. It makes this cluster database the newest. Assumed."""
+"""Increase of the cluster database's version by forced quorum, which makes it the newest. Assumed."""
 
 BETTER_EPOCH: Final = (
     "Quorum witness has better epoch than local node, this node must have been partitioned from the cluster"
 )
-"""Line of the cluster log. Known from public logs, except for the second half, which is assumed."""
+"""Line in the cluster log. Known from public logs, except for the second half, which is assumed."""
 
 Pair = tuple[str, str]
 
 
 def detect_membership_changes(world: World) -> None:
-    """Record missing heartbeats, and nodes that could join. This runs after every event."""
+    """Detect missing heartbeats, lost witnesses, and nodes that could join. This runs after every event."""
     for cluster in list(world.clusters.values()):
         for name in cluster.nodes:
             _watch_power(world, world.nodes[name])
@@ -62,7 +62,7 @@ def _watch_power(world: World, node: Node) -> None:
         )
         world.nodes[node.name] = replace(world.nodes[node.name], service="stopped")
     elif not powered and node.service != "off":
-        # no member is left that could notice the loss
+        # the last member leaves no one who could notice its loss
         is_alone = config.list_members(world, node.partition) == [node.name]
         partition = 0 if is_alone else node.partition
         world.cancel_calls("cluster.started", node.name)
@@ -70,13 +70,13 @@ def _watch_power(world: World, node: Node) -> None:
             node, service="off", prevented=False, outdated=False, partition=partition
         )
     elif powered and node.service == "off":
-        # the other members have yet to notice the loss
+        # the node stays in its partition until the other members notice the loss
         world.nodes[node.name] = replace(node, service="starting")
         world.call_after(world.settings.boot_s + SERVICE_START_S, "cluster.started", node.name)
 
 
 def on_service_started(world: World, name: str) -> None:
-    """Mark the cluster service as running after a boot (timer handler)."""
+    """Mark the cluster service as running after the computer has booted (timer handler)."""
     node = world.nodes.get(name)
     if node is not None and node.service == "starting" and world.computers[name].powered:
         world.nodes[name] = replace(node, service="running", partition=0)
@@ -109,7 +109,7 @@ def _record_silent_pairs(world: World, cluster: Cluster) -> None:
 
 
 def _record_witness_state(world: World, cluster: Cluster) -> None:
-    """With dynamic quorum, schedule a recount of the votes after the witness was lost or has returned."""
+    """Record whether the witness was lost or has returned, and schedule a recount of the votes."""
     parts = [
         config.list_members(world, partition) for partition in config.list_partitions(world, cluster.name)
     ]
@@ -136,13 +136,13 @@ def _record_witness_state(world: World, cluster: Cluster) -> None:
 
 
 def _compute_silence_limit_s(world: World, cluster: Cluster, pair: Pair) -> float:
-    """Return the longest time without heartbeats that the two nodes tolerate."""
+    """Return the time without heartbeats that two nodes tolerate, in seconds."""
     a, b = (world.nodes[name].subnet for name in pair)
     return cluster.heartbeat_s * (cluster.threshold if a == b else cluster.cross_threshold)
 
 
 def determine_survivors(world: World, name: str) -> None:
-    """Determine which members survive, and whether each side may continue (timer handler)."""
+    """Determine the surviving members of each partition, and whether they may continue (timer handler)."""
     cluster = world.clusters[name]
     pairs = {
         silent_pair
@@ -151,7 +151,7 @@ def determine_survivors(world: World, name: str) -> None:
     }
     missed = {
         node for silent_pair in dict(cluster.silent).keys() - pairs for node in silent_pair
-    }  # nodes of the pairs that have not been silent for long enough
+    }  # nodes of silent pairs that have not yet reached the limit
     for partition in config.list_partitions(world, name):
         old_members = config.list_members(world, partition)
         nodes = [node for node in old_members if config.is_running(world, world.nodes[node])]
@@ -162,13 +162,16 @@ def determine_survivors(world: World, name: str) -> None:
 
 
 def schedule_regroup(world: World, members: list[str]) -> None:
-    """Schedule a regroup if the members that remain after an orderly exit have no majority."""
+    """Schedule a regroup if the remaining members have no majority after an orderly exit."""
     if members and not _can_continue(world, members):
         world.call_after(REGROUP_S[1], "cluster.regroup", world.nodes[members[0]].cluster)
 
 
 def _can_continue(world: World, members: list[str]) -> bool:
-    """Return whether the partition still has quorum when no node was lost. It may have lost the witness's vote."""
+    """Return whether a partition without lost nodes still has quorum.
+
+    It may have lost the vote of the witness.
+    """
     known_config = world.nodes[members[0]].config
     return known_config.forced or quorum.has_majority(
         known_config, members, config.has_vote(world, known_config, members)
@@ -176,9 +179,9 @@ def _can_continue(world: World, members: list[str]) -> bool:
 
 
 def _group_connected_nodes(living: list[str], lost_pairs: set[Pair]) -> list[list[str]]:
-    """Group the living members so that all members of a group reach each other.
+    """Divide the living members into groups whose members all reach each other.
 
-    A partly connected node joins the first group.
+    A node that reaches only some nodes joins the first matching group.
     """
     sides: list[list[str]] = []
     for node in living:
@@ -200,7 +203,7 @@ def _split_partition(world: World, old_members: list[str], living: list[str], si
             world.nodes[node] = replace(world.nodes[node], partition=0)
         return
     holder = config.find_core_owner(world, old_members[0])
-    is_free = True  # the witness votes for the side that owns the core resources
+    is_free = True  # the witness votes for only one side, first for the side that owns the core resources
     winner: list[str] | None = None
     for member_group in sorted(sides, key=lambda members: (holder not in members, -len(members), members)):
         newest_config = _find_newest_config(world, member_group)
@@ -236,7 +239,10 @@ def _remove_lost_node(world: World, name: str, winner: list[str] | None) -> None
 
 
 def _log_unreachable(world: World, node: str, lost_node: str) -> None:
-    """Log that another node was not heard from within the threshold. [DOC: group health events]."""
+    """Log that *node* has received no heartbeats from *lost_node* within the threshold.
+
+    [DOC: group health events].
+    """
     number = world.nodes[lost_node].number
     ends = [f"{config.get_address(world, name)}:~3343~" for name in (lost_node, node)]
     reason = f"Reason GracefulClose(1226)' because of 'channel to remote endpoint {ends[0]} is closed'"
@@ -251,7 +257,9 @@ def _log_unreachable(world: World, node: str, lost_node: str) -> None:
 def _continue_partition(world: World, side_nodes: list[str], lost_nodes: list[str]) -> None:
     first = side_nodes[0]
     synchronize_config(world, side_nodes)
-    config.update_config(world, first)  # the others have left, so this side is now the whole partition
+    config.update_config(
+        world, first
+    )  # write the database again, because this side is now the whole partition
     for lost_node in lost_nodes:
         for node in side_nodes:
             _log_unreachable(world, node, lost_node)
@@ -263,14 +271,14 @@ def _continue_partition(world: World, side_nodes: list[str], lost_nodes: list[st
 
 
 def synchronize_config(world: World, side_nodes: list[str]) -> None:
-    """Copy the newest cluster database of the members to all of them."""
+    """Copy the newest cluster database among *side_nodes* to all of them."""
     newest_config = _find_newest_config(world, side_nodes)
     for name in side_nodes:
         world.nodes[name] = replace(world.nodes[name], config=newest_config)
 
 
 def recount_votes(world: World, name: str) -> None:
-    """Recount the votes of the present nodes with dynamic quorum (timer handler)."""
+    """Recount the votes of the current members if quorum is dynamic (timer handler)."""
     cluster = world.clusters[name]
     for partition in config.list_partitions(world, name):
         members = config.list_members(world, partition)
@@ -295,9 +303,9 @@ def recount_votes(world: World, name: str) -> None:
 
 
 def change_votes(world: World, node: str, **changes: FieldOf[ClusterConfig]) -> None:
-    """Change the configuration of quorum from *node*, and recount the votes with the same write.
+    """Change the quorum configuration from *node*, and recount the votes in the same write.
 
-    Raises InputError if its partition would lose quorum.
+    Raise InputError if its partition would lose quorum.
     """
     living_nodes, cluster = (
         config.list_members(world, world.nodes[node].partition),
@@ -316,7 +324,7 @@ def change_votes(world: World, node: str, **changes: FieldOf[ClusterConfig]) -> 
 
 
 def recount_votes_without(world: World, name: str) -> None:
-    """Recount the votes without a node that leaves in an orderly way. The last node with a vote keeps it.
+    """Recount the votes without the node *name*, which leaves in an orderly way. The last vote is kept.
 
     [DOC: failover clustering quorum]
     """
@@ -333,7 +341,7 @@ def recount_votes_without(world: World, name: str) -> None:
 
 
 def remove_exited_node(world: World, name: str, members: list[str]) -> None:
-    """Remove the node *name* from its partition after an orderly exit; *members* are the others."""
+    """Remove the node *name* from its partition after an orderly exit; *members* are the other members."""
     recount_votes_without(world, name)
     world.nodes[name] = replace(world.nodes[name], partition=0)
     roles.on_node_left(world, name)
@@ -370,7 +378,7 @@ def _schedule_join(world: World, cluster: Cluster) -> None:
 
 
 def _list_joinable_nodes(world: World, cluster: Cluster) -> list[tuple[str, int]]:
-    """Return (node, partition) for each node that could join a partition now. All members agree to a new one."""
+    """Return (node, partition) for each node that can now join a partition, because it reaches all members."""
     joinable_nodes = []
     for node in _list_waiting_nodes(world, cluster):
         for partition in config.list_partitions(world, cluster.name):
@@ -382,9 +390,9 @@ def _list_joinable_nodes(world: World, cluster: Cluster) -> list[tuple[str, int]
 
 
 def _find_separate_groups(world: World, cluster: Cluster) -> list[list[str]]:
-    """Return the sets of waiting nodes that reach one another and no member of a partition.
+    """Return groups of waiting nodes that reach each other but no member of a partition.
 
-    If they reached a member, they would join its partition.
+    A node that reaches a member would join its partition instead.
     """
     waiting = _list_waiting_nodes(world, cluster)
     lost_pairs = {
@@ -401,7 +409,7 @@ def _find_separate_groups(world: World, cluster: Cluster) -> list[list[str]]:
 def _list_formable_groups(world: World, cluster: Cluster) -> list[tuple[list[str], ClusterConfig]]:
     """Return (waiting nodes with a majority, newest cluster database that they can read).
 
-    If a share or a storage account has a newer tag, that database cannot be read, and the nodes wait.
+    If a share or a storage account has a newer Paxos tag, its database cannot be read, and the nodes wait.
     """
     formable_nodes = []
     for group in _find_separate_groups(world, cluster):
@@ -413,7 +421,7 @@ def _list_formable_groups(world: World, cluster: Cluster) -> list[tuple[list[str
 
 
 def _log_outdated_nodes(world: World, cluster: Cluster) -> None:
-    """Log that waiting nodes see at the witness that a newer cluster database exists. [DOC: manage quorum]."""
+    """Log that waiting nodes have found a newer Paxos tag on the witness. [DOC: manage quorum]."""
     for group in _find_separate_groups(world, cluster):
         database = config.read_database(world, _find_newest_config(world, group), group)
         newer = config.read_tag(world, database, group) > database.epoch
@@ -430,9 +438,9 @@ def _log_outdated_nodes(world: World, cluster: Cluster) -> None:
 
 
 def _find_reunited_members(world: World, cluster: Cluster) -> list[str]:
-    """Return the members of a partition that has met a partition with a later forced quorum.
+    """Return the members of a partition that now reaches a partition with a later forced quorum.
 
-    They give up their own partition and join the other.
+    They leave their partition and join the other partition.
     """
     parts = [
         config.find_writer(world, partition) for partition in config.list_partitions(world, cluster.name)
@@ -457,7 +465,7 @@ def _find_newest_config(world: World, side_nodes: list[str]) -> ClusterConfig:
 
 
 def join_or_form(world: World, name: str) -> None:
-    """Let nodes join or form a cluster if they can, and dissolve a weaker partition (timer handler)."""
+    """Let nodes join or form a cluster if they can, and dissolve weaker partitions (timer handler)."""
     world.clusters[name] = replace(world.clusters[name], gathering=False)
     for node in _find_reunited_members(world, world.clusters[name]):
         world.nodes[node] = replace(world.nodes[node], partition=0)
@@ -473,7 +481,7 @@ def join_or_form(world: World, name: str) -> None:
 
 
 def form_cluster(world: World, side_nodes: list[str], cluster_config: ClusterConfig) -> None:
-    """Form the cluster of *side_nodes* with the cluster database *cluster_config*."""
+    """Form a partition with quorum of *side_nodes*, which use the cluster database *cluster_config*."""
     partition = world.next_id()
     newest = max(side_nodes, key=lambda name: world.nodes[name].config.epoch)
     for node in side_nodes:

@@ -1,4 +1,4 @@
-"""Preconditions of the automatic move of a failover cluster instance to another node.
+"""Preconditions of an automatic move of a failover cluster instance to another node.
 
 [DOC: failover policy of instances]
 """
@@ -12,7 +12,7 @@ from engine.protocol.groups import FailoverPrecondition
 
 
 def list_instance_preconditions(world: World, database: str) -> list[FailoverPrecondition]:
-    """Return the preconditions of the failover cluster instance: first its own, then those of each other node."""
+    """Return the preconditions of the failover cluster instance: role, other nodes, detection of the loss."""
     copy = next((c for c in world.list_copies_of(database) if world.instances[c.server].clustered), None)
     instance_role = roles.find_role(world, copy.server) if copy is not None else None
     if instance_role is None:
@@ -101,9 +101,9 @@ def _list_node_preconditions(
 
 
 def _list_loss_preconditions(world: World, node: Node, role: ClusterRole) -> Iterator[FailoverPrecondition]:
-    """Yield the conditions for detecting a loss.
+    """Yield the preconditions for the detection of a loss.
 
-    LooksAlive watches the service, IsAlive watches sp_server_diagnostics.
+    LooksAlive checks the service, IsAlive checks the reports of sp_server_diagnostics.
     """
     owner_node = world.nodes.get(role.owner)
     member = owner_node is not None and owner_node.partition == node.partition

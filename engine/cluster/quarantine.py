@@ -1,4 +1,4 @@
-"""Quarantine: a node that leaves ungracefully too often may not join for some time. Since Windows Server 2016.
+"""Quarantine (since Windows Server 2016): a node may not join for some time after repeated losses.
 
 [DOC: QuarantineThreshold]
 """
@@ -11,16 +11,18 @@ from engine.localization import build_message
 from engine.model import Handlers, UngracefulExits, World, to_ticks
 
 THRESHOLD: Final = 3
-"""QuarantineThreshold: number of ungraceful exits within the period. Documented [DOC: QuarantineThreshold]."""
+"""QuarantineThreshold: number of ungraceful exits within the period that starts a quarantine. Documented
+[DOC: QuarantineThreshold].
+"""
 
 DURATION_S: Final = 7200
-"""QuarantineDuration. Seen: blog of the Windows Server team on compute resiliency in 2016."""
+"""QuarantineDuration in seconds. Seen: blog of the Windows Server team on compute resiliency in 2016."""
 
 PERIOD_S: Final = 3600.0
-"""Period in which ungraceful exits of a node are counted. Seen: the same blog as DURATION_S."""
+"""Period in which ungraceful exits of a node are counted. Seen: same blog as DURATION_S."""
 
 SHARE: Final = 4
-"""One in this many nodes can be in quarantine, and at least one node. Seen: the same blog as DURATION_S."""
+"""At most one in this many nodes, but at least one node, can be in quarantine. Seen: same blog as DURATION_S."""
 
 
 def is_quarantined(world: World, node: str) -> bool:
@@ -32,7 +34,7 @@ def is_quarantined(world: World, node: str) -> bool:
 def record_exit(world: World, observer: str, node: str) -> None:
     """Record an ungraceful exit that the surviving members have noticed.
 
-    The third one within an hour starts a quarantine.
+    The third exit within an hour starts a quarantine.
     """
     cluster = world.clusters[world.nodes[node].cluster]
     if not quorum.is_version_at_least(cluster, "2016"):
@@ -55,7 +57,7 @@ def record_exit(world: World, observer: str, node: str) -> None:
 
 
 def forget_exits(world: World, node: str) -> None:
-    """Forget the exits of *node*, which may join again."""
+    """Forget the exits of *node* and end its quarantine (also a timer handler)."""
     if is_quarantined(world, node):
         world.cancel_calls("cluster.quarantine_end", node)
         world.emit(

@@ -1,4 +1,4 @@
-"""Votes: nodes with a vote, counted votes, and the majority that a partition needs.
+"""Votes: configured votes of nodes, counted votes, and the majority that a partition needs.
 
 [DOC: failover clustering quorum; WSFC quorum]
 """
@@ -13,16 +13,18 @@ WINDOWS: Final = ("2008 R2", "2012", "2012 R2", "2016", "2019", "2022")
 
 THRESHOLDS: Final = {"2008 R2": (5, 5), "2012": (5, 5), "2012 R2": (5, 5)}
 THRESHOLDS_SINCE_2016: Final = (10, 20)
-"""Allowed missed heartbeats within a subnet and across subnets. Documented [DOC: cluster network thresholds]."""
+"""Permitted missed heartbeats (within a subnet, across subnets). Documented [DOC: cluster network
+thresholds].
+"""
 
 
 def is_version_at_least(cluster: Cluster, version: str) -> bool:
-    """Return whether the cluster runs on *version* of Windows Server or a later one."""
+    """Return whether the cluster runs on this *version* of Windows Server or a later version."""
     return WINDOWS.index(cluster.windows) >= WINDOWS.index(version)
 
 
 def has_dynamic_quorum(cluster: Cluster) -> bool:
-    """Return whether votes are recounted after each change that the cluster survives.
+    """Return whether votes are recounted after each membership change that the cluster survives.
 
     Documented since Windows Server 2012.
     """
@@ -34,10 +36,10 @@ def count_votes(
 ) -> tuple[tuple[str, ...], bool]:
     """Return (nodes whose votes count, whether the witness's vote counts) for the living members.
 
-    Before 2012, or without dynamic quorum, every configured vote counts. Otherwise the votes of living
+    Before 2012, or without dynamic quorum, every configured vote counts. Otherwise only the votes of living
     members count. In 2012 the witness always votes, and without a witness the last two nodes share one vote.
     From 2012 R2 on the witness votes only if it is reachable and the number of nodes is even. Without a
-    witness an even number is made odd. [DOC: failover clustering quorum]
+    witness an even number of votes is made odd. [DOC: failover clustering quorum]
     """
     voters = tuple(node for node in cluster.nodes if config.get_weight(node))
     if not has_dynamic_quorum(cluster):
@@ -57,6 +59,6 @@ def count_votes(
 
 
 def has_majority(config: ClusterConfig, side_nodes: Collection[str], with_witness: bool) -> bool:
-    """Return whether *side_nodes* has more than half of the counted votes."""
+    """Return whether *side_nodes* have more than half of the counted votes."""
     votes = sum(node in side_nodes for node in config.counted) + (config.witness_counts and with_witness)
     return 2 * votes > len(config.counted) + config.witness_counts

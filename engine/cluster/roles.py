@@ -1,4 +1,4 @@
-"""Roles: how the cluster monitors, restarts and moves them, and when it stops trying.
+"""Cluster roles: how the cluster monitors, restarts and moves them, and when it stops trying.
 
 [DOC: WSFC and SQL Server]
 """
@@ -14,15 +14,15 @@ from engine.localization import LocalizableMessage, build_message
 from engine.model import ClusterRole, FieldOf, Handlers, Node, Resource, ResourceState, World, to_ticks
 
 RETRY_S: Final = 3_600.0
-"""Time after which the cluster retries to bring a failed role online. Known (default of a resource)."""
+"""Time after which the cluster tries again to bring a failed role online. Known (default of a resource)."""
 
 
 RETRY_INTERVAL_S: Final = 0.5
-"""Interval between requests to a member that does not answer, until it answers or is removed. Assumed."""
+"""Interval between requests to a member that does not respond, until it responds or is removed. Assumed."""
 
 
 class RoleProblem(NamedTuple):
-    """Problem of a role at its owner."""
+    """Problem of a role at its owner; empty if the role is healthy."""
 
     reason: str = ""
     delay_s: float = 0.0
@@ -32,10 +32,10 @@ class RoleProblem(NamedTuple):
 
 
 class RoleKind:
-    """Actions of the cluster that differ between kinds of roles. Each kind registers itself in KINDS."""
+    """Behavior of the cluster that differs between kinds of roles. Each kind registers itself in KINDS."""
 
     def find_problem(self, world: World, role: ClusterRole) -> RoleProblem:
-        """Return the problem of an unhealthy role; an empty one if it is healthy."""
+        """Return the problem of an unhealthy role; an empty problem if it is healthy."""
         return RoleProblem()
 
     def can_restart(self, world: World, role: ClusterRole) -> bool:
@@ -43,7 +43,7 @@ class RoleKind:
         return self.can_host(world, role, role.owner)
 
     def can_host(self, world: World, role: ClusterRole, node: str) -> bool:
-        """Return whether the node, a member, could run the role now, as far as the cluster can see."""
+        """Return whether the member *node* could run the role now, as far as the cluster can see."""
         raise NotImplementedError
 
     def list_targets(self, world: World, role: ClusterRole) -> list[str]:
@@ -51,29 +51,29 @@ class RoleKind:
         raise NotImplementedError
 
     def take_offline(self, world: World, role: ClusterRole, planned: bool) -> float:
-        """Take the role offline at its owner. Return the seconds that this takes."""
+        """Take the role offline at its owner. Return the time that this takes, in seconds."""
         raise NotImplementedError
 
     def bring_online(self, world: World, role: ClusterRole, node: str) -> str:
-        """Begin to bring the role online on the node, which calls `report_online` later.
+        """Begin to bring the role online on the node. The kind calls `report_online` when it is online.
 
-        Return the reason of a refusal, or "".
+        Return the reason for a refusal, or "".
         """
         raise NotImplementedError
 
     def on_node_left(self, world: World, node: str) -> None:
-        """Act when the node has lost quorum, or its cluster service has stopped."""
+        """Handle that the node has lost quorum or that its cluster service has stopped."""
 
     def on_node_joined(self, world: World, node: str) -> None:
-        """Act when the node is a member again."""
+        """Handle that the node is a member again."""
 
 
 KINDS: Final[dict[str, RoleKind]] = {}
-"""Kinds of roles by `ClusterRole.kind`."""
+"""Value of `ClusterRole.kind` -> behavior of this kind."""
 
 
 def iterate_roles(world: World) -> Iterator[tuple[Node, ClusterRole]]:
-    """Yield every role with a living node of the partition that runs it."""
+    """Yield (living node of the partition that runs the role, role) for every role."""
     for cluster in world.clusters:
         for partition in config.list_partitions(world, cluster):
             node = config.find_writer(world, partition)
@@ -83,9 +83,9 @@ def iterate_roles(world: World) -> Iterator[tuple[Node, ClusterRole]]:
 
 
 def find_role(world: World, name: str, server: str = "") -> tuple[Node, ClusterRole] | None:
-    """Return the role of that name in a partition that runs it.
+    """Return the role named *name*, with a node of the partition that runs it.
 
-    With two partitions, choose that of *server*, else the newest.
+    If two partitions run it, choose the partition of *server*, else the newest.
     """
     matching_roles = [
         (node, role) for node, role in iterate_roles(world) if role.name.lower() == name.lower()
@@ -108,7 +108,7 @@ def _change_role(world: World, node: str, role: ClusterRole, **changes: FieldOf[
 
 
 def _find_unchanged_role(world: World, node: str, name: str, step: int) -> ClusterRole | None:
-    """Return the role in the partition of *node*, or None if it has changed since *step*."""
+    """Return the role as *node* knows it, or None if it has changed since *step*."""
     host = world.nodes.get(node)
     if host is None:  # the node was evicted after the timer was set
         return None
@@ -117,7 +117,7 @@ def _find_unchanged_role(world: World, node: str, name: str, step: int) -> Clust
 
 
 def _find_waiting(world: World, node: str, name: str, step: int) -> tuple[Node, ClusterRole] | None:
-    """Return the role unchanged since *step*, in the partition of *node*, or of another node if *node* was lost."""
+    """Return (node of its partition, role) if the role has not changed since *step*. *node* may be lost."""
     host = world.nodes.get(node)
     if host is not None and host.partition and config.is_running(world, host):
         writer_node = (
@@ -139,7 +139,7 @@ def emit_role_event(
     reason: str | None = None,
     target: str | None = None,
 ) -> None:
-    """Emit a cluster event about the role; *change* is the kind of change."""
+    """Emit a cluster event about the role. *change* is the kind of change."""
     world.emit(ClusterData(role=role.name, what=change, why=reason, to=target), text, server=node)
 
 
@@ -147,13 +147,13 @@ def emit_role_event(
 
 
 EXHAUSTED: Final = "exhausted"
-"""`transition` of a role that has used up its failures. It stays failed until a person moves it or brings it
-online [DOC: flexible failover policy].
+"""Value of `ClusterRole.way` for a role that has used up its failovers. It stays failed until a person moves
+it or brings it online [DOC: flexible failover policy].
 """
 
 
 def check_roles(world: World) -> None:
-    """Check whether each role is healthy, and whether an offline role could come online.
+    """Check whether each online role is healthy, and whether a failed role could come online.
 
     This runs after every event.
     """
@@ -184,14 +184,14 @@ def check_roles(world: World) -> None:
 
 
 def _is_reachable(world: World, node: Node, name: str) -> bool:
-    """Return whether *name* is a member that answers *node*. A lost member stays one until heartbeats are missed."""
+    """Return whether the member *name* responds to *node*. A lost node is a member until it is removed."""
     if config.read_node_state(world, node.name, name) == "Down":
         return False
     return name == node.name or config.has_heartbeat(world, node.name, name)
 
 
 def can_accept_roles(world: World, node: Node, name: str) -> bool:
-    """Return whether roles may come online on the node *name*, which must be an active member.
+    """Return whether roles may come online on the node *name*, which must be a member and not paused.
 
     A role stays online on a node that is paused later, but cannot come online there [DOC: PauseClusterNode].
     """
@@ -199,13 +199,13 @@ def can_accept_roles(world: World, node: Node, name: str) -> bool:
 
 
 def on_problem_noticed(world: World, node: str, name: str, step: int) -> None:
-    """Act when the cluster has noticed that a role is unhealthy (timer handler)."""
+    """Handle that the cluster has noticed an unhealthy role (timer handler)."""
     role = _find_unchanged_role(world, node, name, step)
     if role is None:
         host = world.nodes.get(node)
         if host is not None and host.partition:
             return
-        current_roles = find_role(world, name)  # the node that noticed it was lost in the meantime
+        current_roles = find_role(world, name)  # the node that noticed the problem was lost in the meantime
         if current_roles is None or current_roles[1].step != step:
             return
         node, role = current_roles[0].name, current_roles[1]
@@ -237,7 +237,7 @@ def handle_failure(
 
 
 def _fail_over(world: World, node: str, role: ClusterRole, reason: str, is_offline: bool = False) -> None:
-    """Move a role, or leave it failed if it has used up its failures. *is_offline*: a restart has not helped."""
+    """Move a role, or leave it failed if it has used up its failovers. *is_offline*: a restart did not help."""
     kind, server = KINDS[role.kind], find_server_resource(role)
     failures = _list_recent_failures(world, role)
     failures_max = get_failure_threshold(world, world.nodes[node].cluster, role)
@@ -274,7 +274,7 @@ def _fail_over(world: World, node: str, role: ClusterRole, reason: str, is_offli
 def _log_failure_signs(
     world: World, role: ClusterRole, resource: str, signs: tuple[tuple[str, str], ...]
 ) -> None:
-    """Write the lines of the resource, its host process and the resource manager at the owner of a failed role.
+    """Write the failure of a role into its owner's cluster log: lines of its resource and of the monitors.
 
     [DOC: group health events]
     """
@@ -287,13 +287,13 @@ def _log_failure_signs(
 
 
 def write_failure_notification(world: World, node: str, resource: str) -> None:
-    """Write that the resource host has reported the failure of a resource. [DOC: group health events]."""
+    """Log that the resource host has reported the failure of a resource. [DOC: group health events]."""
     text = f"HandleMonitorReply: FAILURENOTIFICATION for '{resource}', gen(0) result 1/0."
     clusterlog.write_line(world, node, "INFO", "RCM", text)
 
 
 RESTART_NOTIFY: Final = 2
-"""RestartAction with which a role moves when restarts do not help. [DOC: RestartAction]"""
+"""Value of RestartAction with which a role moves after unsuccessful restarts. [DOC: RestartAction]"""
 
 
 def find_server_resource(role: ClusterRole) -> Resource:
@@ -313,22 +313,24 @@ def _list_recent_failures(world: World, role: ClusterRole) -> tuple[int, ...]:
 
 
 UNLIMITED: Final = 2**32 - 1
-"""FailoverThreshold of a role without a setting: the number of nodes minus one. [DOC: FailoverThreshold]"""
+"""Displayed FailoverThreshold if none is set: the maximum is the number of nodes minus one. [DOC:
+FailoverThreshold]
+"""
 
 
 def get_threshold_setting(role: ClusterRole) -> int:
-    """Return FailoverThreshold as a cmdlet shows it."""
+    """Return FailoverThreshold as cmdlets show it."""
     return UNLIMITED if role.failover_threshold is None else role.failover_threshold
 
 
 def get_failure_threshold(world: World, cluster: str, role: ClusterRole) -> int:
-    """Return how many failures within the failure period cause a move. [DOC: WSFC and SQL Server]."""
+    """Return the maximum number of failovers within the failure period. [DOC: WSFC and SQL Server]."""
     failures_max = role.failover_threshold
     return len(world.clusters[cluster].nodes) - 1 if failures_max is None else failures_max
 
 
 def count_failures(world: World, name: str) -> tuple[int, int]:
-    """Return (failures of the role within the failure period, number of them that cause a move)."""
+    """Return (failovers of the role within the failure period, maximum number of failovers in this period)."""
     node_and_role = find_role(world, name)
     if node_and_role is None:
         return 0, 1
@@ -337,12 +339,12 @@ def count_failures(world: World, name: str) -> tuple[int, int]:
 
 
 def count_restarts(world: World, role: ClusterRole) -> int:
-    """Return the number of restarts of the role on its node within the restart period."""
+    """Return the number of restarts of the role on the same node within the restart period."""
     return len(_list_recent_restarts(world, role))
 
 
 def on_owners_lost(world: World, node: str, lost_nodes: list[str]) -> None:
-    """Fail over the roles of lost members."""
+    """Fail over the roles whose owners are *lost_nodes*."""
     for role in world.nodes[node].config.roles:
         if role.owner in lost_nodes and role.state in (ResourceState.ONLINE, ResourceState.ONLINE_PENDING):
             emit_role_event(
@@ -354,7 +356,7 @@ def on_owners_lost(world: World, node: str, lost_nodes: list[str]) -> None:
             )
             _bring_online(world, node, _change_role(world, node, role, why="", tried=(), way="failover"))
         elif role.owner in lost_nodes and role.state is ResourceState.OFFLINE_PENDING:
-            # the lost partition may have used the timer of the move; a move that goes on changes the step first
+            # the lost partition may have used the timer of the move; if the move continues, its step changes
             world.call_after(2 * RETRY_INTERVAL_S, "role.offline", node, role.name, role.step, (), True)
 
 
@@ -386,7 +388,7 @@ def move_role(world: World, node: str, role: ClusterRole, target: str | None = N
 
 
 def stop_role(world: World, node: str, role: ClusterRole) -> None:
-    """Take the role offline until it is brought online again."""
+    """Take the role offline until someone brings it online again."""
     if role.state is not ResourceState.OFFLINE:
         if not _is_reachable(world, world.nodes[node], role.owner):
             _take_offline(world, node, role, (), "stop")
@@ -423,10 +425,10 @@ def _take_offline(
 def complete_offline(
     world: World, node: str, name: str, step: int, target_nodes: tuple[str, ...], is_requested: bool
 ) -> None:
-    """Bring a role online elsewhere after it has gone offline at its owner (timer handler).
+    """Bring a role online on another node after it has gone offline at its owner (timer handler).
 
-    An owner that does not answer is awaited until it answers or the cluster has removed it. *is_requested*: the owner
-    has received the request.
+    While the owner does not respond, wait until it responds or the cluster has removed it. *is_requested*:
+    the owner has received the request.
     """
     node_and_role = _find_waiting(world, node, name, step)
     if node_and_role is None:
@@ -450,7 +452,7 @@ def complete_offline(
 def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tuple[str, ...] = ()) -> None:
     """Bring the role online on the first node that accepts it.
 
-    The nodes tried are *target_nodes*, or else the role's targets.
+    The candidates are *target_nodes*, then the other targets of the role.
     """
     kind, own_node = KINDS[role.kind], world.nodes[node]
     for target in [
@@ -464,9 +466,7 @@ def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tupl
         ):
             continue
         pending = _change_role(world, node, role, state=ResourceState.ONLINE_PENDING, owner=target)
-        if not _is_reachable(
-            world, own_node, target
-        ):  # the cluster has not noticed yet that the node is lost
+        if not _is_reachable(world, own_node, target):  # the cluster has not yet noticed the loss of the node
             world.call_after(RETRY_INTERVAL_S, "role.online", node, role.name, pending.step)
             return
         declined = kind.bring_online(world, pending, target)
@@ -495,7 +495,7 @@ def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tupl
 
 
 def retry_online(world: World, node: str, name: str, step: int) -> None:
-    """Repeat the request to a node that did not answer, until the cluster has removed it (timer handler)."""
+    """Repeat the request to a node that did not respond, until the cluster has removed it (timer handler)."""
     node_and_role = _find_waiting(world, node, name, step)
     if (
         node_and_role is not None
@@ -505,7 +505,7 @@ def retry_online(world: World, node: str, name: str, step: int) -> None:
 
 
 def can_come_online(world: World, observer: Node, role: ClusterRole, node: str) -> bool:
-    """Return whether the node could run the role, as far as *observer* can see. A node that does not answer might."""
+    """Return whether the node could run the role. True if it does not respond to *observer*."""
     if not _is_reachable(world, observer, node):
         return True
     kind, is_restart = KINDS[role.kind], role.way == "restart" and node == role.owner
@@ -535,7 +535,7 @@ def report_online(world: World, name: str, owner: str) -> None:
 
 
 def report_declined(world: World, name: str, owner: str, reason: str) -> None:
-    """Try other nodes after the role could not come online on *owner*."""
+    """Try other nodes, because the role could not come online on *owner*."""
     node_and_role = find_role(world, name)
     if (
         node_and_role is None
@@ -583,7 +583,7 @@ def on_node_joined(world: World, node: str) -> None:
 
 
 def retry_failed_role(world: World, node: str, name: str, step: int) -> None:
-    """Retry a role that has failed to come online on any node (timer handler)."""
+    """Retry a role that could not come online on any node (timer handler)."""
     role = _find_unchanged_role(world, node, name, step)
     if role is not None and role.state is ResourceState.FAILED and role.way != EXHAUSTED:
         _bring_online(world, node, _change_role(world, node, role, tried=()))

@@ -1,4 +1,4 @@
-"""SQL Server Setup on the nodes of failover cluster instances: service packs, adding and removing nodes.
+"""SQL Server Setup on the nodes of failover cluster instances: service packs, added and removed nodes.
 
 [DOC: failover cluster instances]
 """
@@ -27,9 +27,9 @@ from engine.model import (
 PATCH_S: Final = 300.0
 ADD_NODE_S: Final = 300.0
 REMOVE_NODE_S: Final = 120.0
-"""Durations of SQL Server Setup: a service pack, an added node, a removed node.
+"""Durations of SQL Server Setup: installing a service pack, adding a node, removing a node.
 
-Assumed. In reality it takes minutes, depending on the features.
+Assumed. In reality they take minutes, depending on the features.
 """
 
 
@@ -50,9 +50,11 @@ def _start_setup(
 
 
 def install_service_pack(world: World, name: str) -> None:
-    """Install a service pack on a node for all its instances. Instances that run there are down in the meantime.
+    """Install a service pack on a node for all its instances.
 
-    Passive nodes are best patched first, because that interrupts no clients.
+    Instances that run there are down until it is finished.
+
+    Patching passive nodes first interrupts no clients.
     """
     _require_idle_node(world, name)
     _start_setup(world, name, instances.PATCH, "setup.patched", PATCH_S)
@@ -65,7 +67,7 @@ def install_service_pack(world: World, name: str) -> None:
 
 
 def complete_service_pack(world: World, name: str) -> None:
-    """Finish a service pack on a node and start the stopped instances again (timer handler)."""
+    """Finish a service pack on a node and restart the stopped instances (timer handler)."""
     node = world.nodes.get(name)
     if node is None or node.setup != instances.PATCH:
         return
@@ -84,7 +86,7 @@ def complete_service_pack(world: World, name: str) -> None:
 
 
 def add_node(world: World, instance: str, name: str) -> None:
-    """Execute Setup /ACTION=AddNode on the new node. A computer outside the cluster joins it first."""
+    """Execute Setup /ACTION=AddNode on the new node. A computer outside the cluster first joins the cluster."""
     role = instances.find_instance_role(world, instance)
     node_and_role = roles.find_role(world, instance)
     if role is None or node_and_role is None:
@@ -135,7 +137,7 @@ def _join(world: World, existing_node: Node, name: str) -> None:
 def _add_owner(role: ClusterRole, name: str, disks: bool) -> ClusterRole:
     """Return the role with *name* as an additional possible owner of its resources.
 
-    Its disks are included only if *disks*.
+    Disks are included only if *disks* is True.
     """
     return replace(
         role,
@@ -149,7 +151,7 @@ def _add_owner(role: ClusterRole, name: str, disks: bool) -> ClusterRole:
 
 
 def remove_node(world: World, instance: str, name: str) -> None:
-    """Execute Setup /ACTION=RemoveNode: uninstall the instance there and remove the node from the possible owners.
+    """Execute Setup /ACTION=RemoveNode: uninstall the instance on the node, which is then no possible owner.
 
     An evicted node keeps its installation until then. [DOC: add or remove nodes of an instance]
     """
@@ -200,9 +202,11 @@ def complete_remove_node(world: World, name: str, instance: str) -> None:
 
 
 def share_disk(world: World, instance: str, letter: str) -> tuple[str, ...]:
-    """Add a shared disk for a failover cluster instance to Available Storage. Return the nodes that see it.
+    """Add a shared disk for a failover cluster instance to Available Storage.
 
-    The result is empty for a standalone instance.
+    Return the nodes that can use it.
+
+    The result is empty if the instance is not clustered.
     """
     node_and_role = roles.find_role(world, instance) if world.instances[instance].clustered else None
     if node_and_role is None:
@@ -220,7 +224,7 @@ def share_disk(world: World, instance: str, letter: str) -> tuple[str, ...]:
 
 
 def remove_node_from_roles(cluster_roles: Iterable[ClusterRole], name: str) -> tuple[ClusterRole, ...]:
-    """Return the roles after a node has left the cluster permanently."""
+    """Return the roles without the node *name*, which has left the cluster permanently."""
 
     def drop_node(names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(node_name for node_name in names if node_name != name)
@@ -239,7 +243,7 @@ def remove_node_from_roles(cluster_roles: Iterable[ClusterRole], name: str) -> t
 
 
 def complete_add_node(world: World, name: str, instance: str) -> None:
-    """Finish the installation of an instance on another node (timer handler), which then also owns its disks."""
+    """Finish the installation of an instance on another node, which then also owns its disks (timer handler)."""
     node = world.nodes.get(name)
     if node is None or node.setup != instance:
         return
