@@ -1,4 +1,4 @@
-"""EXECUTE AS, GRANT, DENY, REVOKE, roles, and the permissions that statements need outside sysadmin."""
+"""EXECUTE AS, GRANT, DENY, REVOKE, roles, and permission checks of statements for logins outside sysadmin."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 
 def execute_as(machine: Machine, statement: s.ExecuteAs) -> None:
-    """Execute EXECUTE AS: impersonate a login, or a user of this database.
+    """Execute EXECUTE AS: impersonate a login, or a user of the current database.
 
-    Raise 15406 or 15517 if it does not exist or IMPERSONATE is missing. [DOC: EXECUTE AS]
+    Raise 15406 or 15517 if it does not exist or if IMPERSONATE is not granted. [DOC: EXECUTE AS]
     """
     context, session = machine.context, machine.session
     server = statement.kind == "LOGIN"
@@ -88,7 +88,10 @@ def _may_impersonate(context: Context, kind: str, name: str) -> bool:
 
 
 def revert(machine: Machine) -> None:
-    """Execute REVERT: return to the caller of the last EXECUTE AS, if any. Raise 15199 in another database."""
+    """Execute REVERT: return to the security context before the last EXECUTE AS, if any.
+
+    Raise 15199 in another database.
+    """
     session = machine.session
     if not session.callers:
         machine.change_session(error=0)
@@ -161,14 +164,18 @@ def _check_object_permissions(context: Context, statement: s.Permission) -> None
 
 
 _OF_ROWS: Final = ("SELECT", "INSERT", "UPDATE", "DELETE", "VIEW CHANGE TRACKING")
+"""Permissions that only tables, views and table-valued functions have."""
 _OF_CODE: Final = ("EXECUTE", "EXEC")
+"""Permissions that only procedures and scalar functions have."""
 _ALIASES: Final = {"EXEC": "EXECUTE", "CREATE PROC": "CREATE PROCEDURE"}
+"""Alternative name of a permission -> its main name."""
 
 
 def drop_login(machine: Machine, name: str) -> list[Message]:
-    """Drop a login.
+    """Execute DROP LOGIN.
 
-    Raise 15434 while it is logged in, 15174 if it owns a database, 15170 if it owns jobs. [DOC: DROP LOGIN]
+    Raise 15434 while the login is connected, 15174 if it owns a database, 15170 if it owns jobs. [DOC: DROP
+    LOGIN]
     """
     context, world, server = machine.context, machine.world, machine.session.server
     login = context.server.find_login(name)
@@ -187,14 +194,14 @@ def drop_login(machine: Machine, name: str) -> list[Message]:
 
 
 def run_role_statement(machine: Machine, statement: s.ChangeRole) -> list[Message]:
-    """Execute a statement for roles. ADD MEMBER and DROP MEMBER raise 102 before 2012 [DOC: ALTER ROLE]."""
+    """Execute a statement about roles. ADD MEMBER and DROP MEMBER raise 102 before 2012 [DOC: ALTER ROLE]."""
     if statement.member and machine.context.version < 2012:
         raise SqlError(102, statement.verb_of_member)
     return change_role(machine, statement)
 
 
 def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
-    """Execute CREATE, ALTER or DROP ROLE, or ALTER SERVER ROLE. Raise 15023, 15151, 15150, 15410 or 15144."""
+    """Execute CREATE, ALTER or DROP ROLE, or ALTER SERVER ROLE. Raise 15023, 15151, 15150, 15405 or 15144."""
     if statement.owner or (statement.server and statement.verb != "ALTER"):
         raise UnsimulatedFeatureError(f"{statement.verb} {'SERVER ' * statement.server}ROLE … AUTHORIZATION")
     context, server = machine.context, statement.server
@@ -239,14 +246,15 @@ def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
 # --- permissions that statements require -----------------------------------------------------------
 
 Rule = Handler["Machine", None]
+"""Function that raises an error if the login may not execute the statement."""
 
 
 class NamedStatement(Protocol):
-    """Statement about one object."""
+    """Statement about one named object."""
 
     @property
     def name(self) -> str | tuple[str, ...]:
-        """Return the name, or its parts."""
+        """Return the name, or the parts of the name."""
 
 
 def _require_server_permission(permission: str, number: int, *arguments: object) -> Rule:
@@ -258,7 +266,7 @@ def _require_server_permission(permission: str, number: int, *arguments: object)
 
 
 def _require_named_permission(permission: str, verb: str, kind: str, field: str = "name") -> Rule:
-    """Build a rule that raises 15151 without *permission* on the server."""
+    """Build a rule that raises 15151 if the login lacks *permission* on the server."""
 
     def check(machine: Machine, statement: object) -> None:
         if not has_server_permission(machine.context, permission):
@@ -268,7 +276,7 @@ def _require_named_permission(permission: str, verb: str, kind: str, field: str 
 
 
 def _build_create_rule(permission: str) -> Rule:
-    """Build a rule that raises 262 without *permission*, 2760 without ALTER on the schema."""
+    """Build a rule that raises 262 if the login lacks *permission*, 2760 if it lacks ALTER on the schema."""
 
     def check(machine: Machine, statement: NamedStatement) -> None:
         name = statement.name if isinstance(statement.name, tuple) else (statement.name,)
@@ -400,11 +408,14 @@ sp_who2 sp_helpdb sp_helpuser sp_helprole sp_helprotect sp_helpindex sp_help sp_
 sp_sproc_columns sp_special_columns
 """
 PUBLIC: Final = frozenset(_PUBLIC.split())
-"""System procedures that every login may call. [DOC: system stored procedures]"""
+"""System procedures that every login may execute. [DOC: system stored procedures]"""
 
 
 def check_procedure_permission(machine: Machine, name: str, argument_count: int) -> None:
-    """Raise the error of a system procedure for a login outside sysadmin: 229 in msdb, else 15247."""
+    """Raise an error if the login may not execute the system procedure *name*.
+
+    The error is 229 in msdb and for extended procedures, 15003 for sp_readerrorlog, and otherwise 15247.
+    """
     if is_sysadmin(machine.context) or name in PUBLIC:
         return
     if name == "sp_configure" and argument_count < 2:
@@ -454,7 +465,7 @@ NEEDS: Final[dict[type[s.Statement], Rule]] = {
     s.Permission: _check_grant,
     s.ChangeRole: _check_role_change,
 }
-"""Statement -> rule for a login outside sysadmin. [DOC: each statement's page]"""
+"""Statement -> rule that checks a login outside sysadmin. [DOC: each statement's page]"""
 
 PUBLIC_STATEMENTS: Final = (
     s.QueryStatement, s.UseDatabase, s.Execute, s.ExecuteString, s.ExecuteAs, s.Revert, s.Transaction,
@@ -465,9 +476,9 @@ PUBLIC_STATEMENTS: Final = (
 
 
 def check_permission(machine: Machine, statement: s.Statement) -> None:
-    """Raise the error of a statement that a login outside sysadmin may not run.
+    """Raise an error if a login outside sysadmin may not execute the statement.
 
-    Raises UnsimulatedFeatureError if the rule is unknown.
+    Raises UnsimulatedFeatureError if no rule exists for the statement.
     """
     if isinstance(statement, PUBLIC_STATEMENTS):
         return

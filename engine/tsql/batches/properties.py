@@ -1,4 +1,4 @@
-"""SERVERPROPERTY, DATABASEPROPERTYEX and similar functions about servers, connections, databases and logins."""
+"""SERVERPROPERTY, DATABASEPROPERTYEX and similar functions about servers, databases, logins and columns."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -28,14 +28,16 @@ _EDITION_IDS: Final = {
 """Edition -> EditionID of SERVERPROPERTY. Documented [DOC: SERVERPROPERTY]."""
 
 ENGINE_EDITIONS: Final = {"Standard": 2, "Workgroup": 2, "Enterprise": 3, "Developer": 3, "Express": 4}
+"""Edition -> EngineEdition of SERVERPROPERTY."""
 
 
 _ABSENT_FEATURES: Final = {
     "isadvancedanalyticsinstalled": 2016, "ispolybaseinstalled": 2016, "istempdbmetadatamemoryoptimized": 2019,
     "isbigdatacluster": 2019, "isexternalgovernanceenabled": 2022, "isserversuspendedforsnapshotbackup": 2022,
 }  # fmt: skip
-"""Properties about features that no simulated instance has -> first version with the property [DOC:
-SERVERPROPERTY].
+"""Property of a feature that no simulated instance has -> first version with the property.
+
+[DOC: SERVERPROPERTY]
 """
 
 
@@ -96,7 +98,10 @@ def _evaluate_serverproperty(context: Context, name: Scalar) -> Scalar:
 
 
 def _evaluate_connectionproperty(context: Context, name: Scalar) -> Scalar:
-    """Return a column of the connection's own row in sys.dm_exec_connections [DOC: CONNECTIONPROPERTY]."""
+    """Evaluate CONNECTIONPROPERTY: a column of sys.dm_exec_connections for the connection itself.
+
+    [DOC: CONNECTIONPROPERTY]
+    """
     rows = catalog.list_view_rows(context, "sys.dm_exec_connections")
     own_row = next(row for row in rows if row["session_id"] == context.session.spid)
     property_name = to_text(name).lower()
@@ -146,7 +151,7 @@ def _evaluate_databasepropertyex(context: Context, database: Scalar, name: Scala
 
 
 _UNKNOWN_PROPERTIES: Final = {"lastgoodcheckdbtime": 2016, "sqlsortorder": 2005, "comparisonstyle": 2005}
-"""Documented properties that are not simulated -> first version with the property. [DOC: DATABASEPROPERTYEX]"""
+"""Documented property that is not simulated -> first version with the property. [DOC: DATABASEPROPERTYEX]"""
 
 _DATABASE_COLUMNS: Final = {
     "isansinulldefault": "is_ansi_null_default_on", "isansinullsenabled": "is_ansi_nulls_on",
@@ -162,16 +167,17 @@ _DATABASE_COLUMNS: Final = {
     "isrecursivetriggersenabled": "is_recursive_triggers_on", "issubscribed": "is_subscribed",
     "issyncwithbackup": "is_sync_with_backup",
 }  # fmt: skip
-"""Property -> column of sys.databases with the same value. Documented [DOC: DATABASEPROPERTYEX]."""
+"""Property of DATABASEPROPERTYEX -> equal column of sys.databases. Documented [DOC: DATABASEPROPERTYEX]."""
 
 _STATES: Final = {
     "isemergencymode": "EMERGENCY", "isinload": "RESTORING", "isinrecovery": "RECOVERING", "isoffline": "OFFLINE",
     "issuspect": "SUSPECT", "isnotrecovered": "RECOVERY_PENDING",
 }  # fmt: skip
+"""Property of DATABASEPROPERTY -> state of the database for which it is 1."""
 
 
 def _evaluate_databaseproperty(context: Context, database: Scalar, name: Scalar) -> Scalar:
-    """Evaluate the older DATABASEPROPERTY: 1 or 0 for a state or mode, else like DATABASEPROPERTYEX.
+    """Evaluate the older DATABASEPROPERTY: 1 or 0 for a state or mode, else the DATABASEPROPERTYEX value.
 
     [DOC: DATABASEPROPERTY]
     """
@@ -196,7 +202,7 @@ def _evaluate_databaseproperty(context: Context, database: Scalar, name: Scalar)
 
 
 def _evaluate_loginproperty(context: Context, login: Scalar, name: Scalar) -> Scalar:
-    """Evaluate LOGINPROPERTY of a login with a password. No login is ever locked or expired here.
+    """Evaluate LOGINPROPERTY for a login with a password. A simulated login is never locked or expired.
 
     [DOC: LOGINPROPERTY]
     """
@@ -217,12 +223,11 @@ def _evaluate_loginproperty(context: Context, login: Scalar, name: Scalar) -> Sc
     return table.get(to_text(name).lower())
 
 
-# --- functions about columns, indexes and the identity of a table -----------------------------------------
-# COL_LENGTH, COLUMNPROPERTY, INDEXPROPERTY and others [DOC: metadata functions].
+# --- functions about columns, indexes and identity columns [DOC: metadata functions] ----------------------
 
 
 def _list_columns(context: Context, number: Scalar) -> list[catalog.Record]:
-    """Return the columns of an object by its id, which may be a system view."""
+    """Return the columns of the table or view with an object ID. System views are included."""
     rows = [row for row in catalog.list_view_rows(context, "sys.columns") if row["object_id"] == number]
     if rows:
         return rows
@@ -299,13 +304,13 @@ _CONSTANT: Final = {
     "generatedalwaystype": 0,
     "usesansitrim": 1,
 }
-"""Property of COLUMNPROPERTY -> value that is the same for all simulated columns."""
+"""Property of COLUMNPROPERTY -> value that all simulated columns have."""
 
 
 def _evaluate_columnproperty(context: Context, number: Scalar, name: Scalar, wanted: Scalar) -> Scalar:
     row, key = _find_column(context, number, name), to_text(wanted).lower()
     if row and key == "charmaxlen":
-        # the maximum number of characters or bytes of a column, -1 for max; NULL for other types
+        # the length of a column in characters or bytes; -1 for max, NULL for types without a length
         length, kind = row.get("max_length"), row.get("system_type_id")
         if kind in _TWO_BYTES and isinstance(length, int) and length > 0:
             return length // 2
@@ -333,7 +338,7 @@ _INDEX_PROPERTIES: Final[dict[str, str | int]] = {
     "isoptimizedforsequentialkey": 0,
     "indexfillfactor": 0,
 }
-"""Property of INDEXPROPERTY -> column of sys.indexes, or the value that every simulated index has."""
+"""Property of INDEXPROPERTY -> column of sys.indexes, or a value that all simulated indexes have."""
 
 
 def _evaluate_indexproperty(context: Context, number: Scalar, name: Scalar, wanted: Scalar) -> Scalar:
@@ -347,7 +352,7 @@ def _evaluate_indexproperty(context: Context, number: Scalar, name: Scalar, want
 
 
 def _evaluate_stats_date(context: Context, number: Scalar, _statistics: Scalar) -> Scalar:
-    """Return NULL, as for statistics that were never built, because none are built here."""
+    """Evaluate STATS_DATE: NULL, because the simulation never builds statistics."""
     return None
 
 
@@ -360,17 +365,19 @@ _LOCALES: Final = {
     "hebrew": (1255, 1037), "arabic": (1256, 1025), "vietnamese": (1258, 1066), "thai": (874, 1054),
     "chinese_prc": (936, 2052), "japanese": (932, 1041), "korean_wansung": (949, 1042),
 }  # fmt: skip
-"""Collation without its sensitivities -> code page and locale. [DOC: Windows collation name]"""
+"""Collation without its sensitivity suffixes -> (code page, locale ID). [DOC: Windows collation name]"""
 _SENSITIVITY: Final = re.compile(
     r"(?P<locale>\w+?)(?P<version>_90|_100|_140)?(?P<binary>_BIN2?)?"
     r"(?(binary)|_C(?P<case>[IS])_A(?P<accent>[IS])(?P<kana>_KS)?(?P<width>_WS)?(?:_SC)?(?:_VSS)?)(?P<utf8>_UTF8)?",
     re.IGNORECASE,
 )
+"""Pattern of a collation name: locale, version and sensitivity suffixes."""
 _COLLATION_VERSIONS: Final = {"_90": 1, "_100": 2, "_140": 3}
+"""Version suffix of a collation -> value of the property Version."""
 
 
 def _evaluate_collationproperty(context: Context, name: Scalar, wanted: Scalar) -> Scalar:
-    """Return a property of a collation; NULL for an unknown one. [DOC: COLLATIONPROPERTY]."""
+    """Evaluate COLLATIONPROPERTY; NULL for an unknown collation or property. [DOC: COLLATIONPROPERTY]."""
     match = _SENSITIVITY.fullmatch(to_text(name))
     key = to_text(wanted).lower()
     if match is None or key not in ("codepage", "lcid", "comparisonstyle", "version"):
@@ -392,7 +399,10 @@ def _evaluate_collationproperty(context: Context, name: Scalar, wanted: Scalar) 
 def _build_identity_function(
     compute: Callable[[tuple[int, int], int], int],
 ) -> Callable[[Context, Scalar], Scalar]:
-    """Build a function of the seed and increment of a table's identity column, and of its next value."""
+    """Build a T-SQL function such as IDENT_CURRENT.
+
+    *compute* gets (seed, increment) of the table's identity column and the column's next value.
+    """
 
     def function(context: Context, table: Scalar) -> Scalar:
         name = to_text(table)
@@ -435,3 +445,4 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "ident_seed": _build_identity_function(lambda column, _: column[0]),
     "ident_incr": _build_identity_function(lambda column, _: column[1]),
 }
+"""Name of a T-SQL function -> function that evaluates it."""

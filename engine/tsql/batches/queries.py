@@ -1,4 +1,4 @@
-"""SELECT, INSERT, UPDATE, DELETE, MERGE and TRUNCATE in a batch."""
+"""Execution of SELECT, INSERT, UPDATE, DELETE, MERGE and TRUNCATE in a batch."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def execute_query(machine: Machine, statement: s.QueryStatement) -> None:
-    """Execute SELECT, INSERT, UPDATE, DELETE, MERGE or TRUNCATE, with an OUTPUT clause if there is one."""
+    """Execute SELECT, INSERT, UPDATE, DELETE, MERGE or TRUNCATE, and its OUTPUT clause."""
     plan = machine.plan_text("statement", statement.text)
     if machine.returns_only_columns:
         if plan.kind == "select" and plan.target is None:
@@ -44,11 +44,14 @@ def execute_query(machine: Machine, statement: s.QueryStatement) -> None:
 
 
 _ABSENT: Final = {"insert": "deleted", "delete": "inserted"}
-"""Statement -> table that its OUTPUT clause lacks [DOC: OUTPUT clause]."""
+"""Statement -> table that its OUTPUT clause cannot use [DOC: OUTPUT clause]."""
 
 
 def _check_tables(kind: str, output: s.OutputClause) -> None:
-    """Raise 4104 for an unknown table in an OUTPUT clause, before any row changes."""
+    """Raise 4104 if the OUTPUT clause uses a table that the statement does not have.
+
+    This happens before any row changes.
+    """
     tokens = tokenize(output.columns)
     for index in range(len(tokens) - 2):
         table, dot, column = tokens[index : index + 3]
@@ -57,7 +60,7 @@ def _check_tables(kind: str, output: s.OutputClause) -> None:
 
 
 def _execute_output(machine: Machine, target: TableRef, output: s.OutputClause) -> None:
-    """Execute OUTPUT: a SELECT from the inserted and deleted rows of the statement."""
+    """Execute an OUTPUT clause: a SELECT from the rows that the statement has inserted and deleted."""
     columns = sources.require_changeable_table(machine, target).columns
     width = len(columns)
     action_definition, row_definition = (
@@ -97,15 +100,16 @@ def _execute_output(machine: Machine, target: TableRef, output: s.OutputClause) 
         last_messages = machine.messages[-1:]
         if (
             len(machine.results) > result_count and last_messages and last_messages[0].rows is not None
-        ):  # the rows precede their count
+        ):  # place the rows before their row count
             result_set = machine.results.pop()
             machine.results.append(replace(result_set, after_messages=len(machine.messages) - 1))
     machine.change_session(rowcount=count)
 
 
 _ACTION: Final = "$action"
+"""Column of inserted and deleted for $action."""
 _ROW_COLUMN: Final = "$place"
-"""Additional column of inserted and deleted."""
+"""Column of inserted and deleted with the number of the affected row."""
 
 
 def _execute_select(machine: Machine, plan: QueryPlan) -> None:
@@ -128,7 +132,7 @@ def _execute_select(machine: Machine, plan: QueryPlan) -> None:
         return
     shown_rows = rows if machine.captures else plan.format_rows(rows)
     machine.add_result(columns, shown_rows, plan.kinds)
-    if not machine.captures:  # INSERT … EXEC reports the inserted rows itself
+    if not machine.captures:  # INSERT … EXEC reports the number of inserted rows
         machine.append_row_count(len(rows))
 
 
@@ -139,7 +143,7 @@ def _execute_select_into(
     rows: list[Row],
     kinds: tuple[SqlType | None, ...],
 ) -> None:
-    """Execute SELECT INTO. Raises 1038 for a column without a name, 2705 for a duplicate name."""
+    """Execute SELECT INTO. Raises 1038 for an unnamed column, 2705 for a duplicate name."""
     if "" in columns or UNNAMED in columns:
         raise SqlError(1038)
     table = tables.build_table(columns, rows, kinds)
@@ -163,7 +167,10 @@ def _execute_assignment(machine: Machine, plan: QueryPlan) -> None:
 
 
 def _accumulate_variables(machine: Machine, plan: QueryPlan, count: int) -> None:
-    """Execute SELECT @s = @s + name, @n = @n + 1 FROM …. The values are computed one after the other, row by row."""
+    """Execute an assignment such as SELECT @s = @s + name, @n = @n + 1 FROM ….
+
+    For each row, the assignments are executed from left to right.
+    """
     for index in range(count):
         query_plan = replace(plan, sql=f"SELECT * FROM ({plan.sql}) LIMIT 1 OFFSET {index}")
         for position, (name, kind) in enumerate(zip(plan.assigns, _list_column_types(plan), strict=True)):
@@ -183,7 +190,9 @@ def _execute_insert(machine: Machine, plan: QueryPlan) -> None:
         columns = sources.require_changeable_table(machine, plan.target).columns
         takers = plan.columns or tuple(c.name for c in columns if c.identity is None and not c.computed)
         rows = _fill_defaults(machine, plan, takers, rows)
-    if not (plan.defaults or plan.columns or rows) and plan.outputs:  # without rows the count is unknown
+    if (
+        not (plan.defaults or plan.columns or rows) and plan.outputs
+    ):  # without rows, the number of columns is unknown
         tables.find_insert_positions(
             sources.require_changeable_table(machine, plan.target), len(plan.outputs)
         )
@@ -206,9 +215,9 @@ def _execute_insert(machine: Machine, plan: QueryPlan) -> None:
 def _convert_for_target(
     machine: Machine, plan: QueryPlan, rows: list[Row], prefix_count: int = 0
 ) -> list[Row]:
-    """Convert the rows to the column types of the target.
+    """Convert the rows to the column types of the target table.
 
-    The first *prefix_count* values of a row are not columns.
+    The first *prefix_count* values of a row do not belong to columns.
     """
     assert plan.target is not None
     columns = sources.require_changeable_table(machine, plan.target).columns
@@ -239,9 +248,9 @@ def _convert_for_target(
 def _fill_defaults(
     machine: Machine, plan: QueryPlan, named: Sequence[str], rows: list[Row], prefix_count: int = 0
 ) -> list[Row]:
-    """Return the rows with column defaults in place of DEFAULT.
+    """Return the rows, in which column defaults replace DEFAULT.
 
-    The first *prefix_count* values are not columns.
+    The first *prefix_count* values of a row do not belong to columns.
     """
     assert plan.target is not None
     defaults_by_name = {
@@ -261,7 +270,10 @@ def _fill_defaults(
 
 
 def _select_affected_rows(machine: Machine, plan: QueryPlan) -> list[Row]:
-    """Return the rows that an UPDATE or DELETE affects. It reads them under update locks [DOC: UPDATE; DELETE]."""
+    """Return the rows that an UPDATE or DELETE affects.
+
+    The query reads them under update locks [DOC: UPDATE; DELETE].
+    """
     assert plan.target is not None
     if plan.target.read:
         sources.require_permission(machine, plan.target, "SELECT")
@@ -293,7 +305,10 @@ def _execute_update(machine: Machine, plan: QueryPlan) -> None:
 
 
 def _assign_variables(machine: Machine, plan: QueryPlan, rows: list[Row]) -> list[Row]:
-    """Execute UPDATE … SET @v = value: set the variables from the last row. Return the rows without these values."""
+    """Execute the assignments of UPDATE … SET @v = value for the last row.
+
+    Return the rows without the assigned values.
+    """
     width = 1 + len(plan.columns)
     for index, name in enumerate(plan.assigns, start=width):
         if rows:
@@ -313,9 +328,9 @@ def _execute_delete(machine: Machine, plan: QueryPlan) -> None:
 
 
 def _execute_merge(machine: Machine, plan: QueryPlan) -> None:
-    """Execute MERGE: first determine the branch of each row, then apply all branches.
+    """Execute MERGE: determine the branch of each row first, then apply all branches.
 
-    Raise 8672 for a row that is matched twice.
+    Raise 8672 if several source rows match the same row.
     """
     assert plan.target is not None
     touched: list[tuple[str, Row | None, Row | None]] = []
@@ -374,7 +389,7 @@ def _execute_truncate(machine: Machine, plan: QueryPlan) -> None:
 
 
 def insert_captured(machine: Machine, target: str, rows: list[Row]) -> None:
-    """Insert the rows of INSERT … EXEC into the target, which belongs to the calling frame."""
+    """Insert the rows of INSERT … EXEC into the target table, in the scope of the calling frame."""
     depth = next(
         (index for index, scope in enumerate(machine.scopes) if scope.insert_into), len(machine.scopes)
     )
@@ -387,7 +402,7 @@ def insert_captured(machine: Machine, target: str, rows: list[Row]) -> None:
 
 
 def _insert_rows(machine: Machine, target: str, rows: list[Row]) -> None:
-    # the number of values depends on the rows, which the text does not contain
+    # the text does not contain the rows, so that the number of values is checked here
     has_column_list = target.rstrip().endswith(")")
     plan = plan_statement(
         f"{target} SELECT * FROM captured" if has_column_list else f"{target} DEFAULT VALUES"
@@ -408,4 +423,4 @@ _QUERIES: Final = {
     "merge": _execute_merge,
     "truncate": _execute_truncate,
 }
-"""Executor of each kind of plan."""
+"""Kind of a plan -> function that executes it."""

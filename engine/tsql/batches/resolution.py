@@ -1,8 +1,9 @@
-"""Name resolution before the first statement of a batch or procedure runs, with deferred name resolution.
+"""Name resolution before the first statement of a batch or procedure runs, and user-defined function calls.
 
-If all tables of a statement exist, it is bound when the text is compiled. A wrong column, function or type in
-it fails the whole text, even if the statement is never reached. A statement that names a missing table is
-bound when it runs. USE and SET QUOTED_IDENTIFIER take effect at compile time, too. [DOC: Batches; Create a
+If all tables of a statement exist, the statement is bound at compile time. A wrong column, function or type
+then
+fails the whole text, even if the statement is never reached. A statement that names a missing table is bound
+when it runs. USE and SET QUOTED_IDENTIFIER also take effect at compile time. [DOC: Batches; Create a
 stored procedure, "Deferred name resolution and compilation"; USE, "executed at both compile and execution
 time"]
 """
@@ -46,13 +47,18 @@ if TYPE_CHECKING:
 
 
 INSTRUCTION_WORK: Final = 5
+"""Work units (work.py) of resolving an instruction."""
 TEXT_WORK: Final = 100
+"""Work units of binding the text of an instruction."""
 CHARACTER_WORK: Final = 4
-"""Work (work.py) of an instruction, of binding its text, and per character of that text, as when a query runs."""
+"""Work units per character of that text, the same as when a query runs."""
 
 
 def is_only_parsed(machine: Machine, scope: Scope) -> bool:
-    """Return whether SET PARSEONLY is ON, which takes effect when its batch is parsed [DOC: SET PARSEONLY]."""
+    """Return whether SET PARSEONLY is ON for a text.
+
+    The option takes effect when the batch with the SET is parsed [DOC: SET PARSEONLY].
+    """
     if dict(machine.session.options).get("PARSEONLY") == "ON":
         return True
     actions = [] if scope.resolved else [instruction.action for instruction in scope.code]
@@ -61,7 +67,7 @@ def is_only_parsed(machine: Machine, scope: Scope) -> bool:
 
 
 def resolve_next_instruction(machine: Machine, scope: Scope) -> None:
-    """Resolve the names of the next instruction. Errors are added to scope.problems."""
+    """Resolve the names of the next instruction. Append errors to scope.problems."""
     instruction = scope.units[scope.resolved]
     scope.resolved += 1
     machine.meter.count_units(INSTRUCTION_WORK)
@@ -81,7 +87,7 @@ def resolve_next_instruction(machine: Machine, scope: Scope) -> None:
 
 
 def resolve_instruction(machine: Machine, scope: Scope, instruction: CompiledInstruction) -> None:
-    """Bind the texts of an instruction, and declare its variables in *scope*. Raises the errors that are found."""
+    """Bind the texts of an instruction, and declare its variables in *scope*. Raises binding errors."""
     action = instruction.action
     if isinstance(action, BranchIfFalse):
         _bind_text(machine, scope, "condition", action.condition)
@@ -110,7 +116,7 @@ def resolve_instruction(machine: Machine, scope: Scope, instruction: CompiledIns
 
 
 def _bind_print(machine: Machine, scope: Scope, text: str) -> None:
-    """Bind the text of PRINT. Raise 128 for a column, 1046 for a subquery."""
+    """Bind the expression of PRINT. Raise 128 for a column, 1046 for a subquery."""
     try:
         _bind_text(machine, scope, "expression", f"({text})")
     except SqlError as problem:
@@ -122,7 +128,7 @@ def _bind_print(machine: Machine, scope: Scope, text: str) -> None:
 
 
 def declare_variable(scope: Scope, name: str, type_text: str, columns: str = "") -> None:
-    """Declare the type of a variable, or the columns of a table variable. Raises 2715 for an unknown type."""
+    """Add a variable or a table variable to the declarations in *scope*. Raises 2715 for an unknown type."""
     if type_text == "table":
         definitions = parse_table(columns)[0]
         scope.known_tables[name] = tuple(
@@ -133,7 +139,7 @@ def declare_variable(scope: Scope, name: str, type_text: str, columns: str = "")
 
 
 def _bind_text(machine: Machine, scope: Scope, kind: str, text: str) -> None:
-    """Bind a query or value to its tables if all of them exist. Raises the errors that are found."""
+    """Bind a query or expression to its tables if all of them exist. Raises binding errors."""
     if not text or (
         kind == "expression" and len(tokenize(text)) <= 2
     ):  # a single token, followed by the end marker
@@ -165,8 +171,9 @@ def _bind_text(machine: Machine, scope: Scope, kind: str, text: str) -> None:
 
 
 SOUND_MAX: Final = 256
+"""Maximum number of texts in `_SOUND`."""
 _SOUND: Final[set[object]] = set()
-"""Cache of valid texts without tables and variables, which stay valid."""
+"""Texts without tables and variables that were bound without an error, which therefore need no second check."""
 
 
 def _find_variable_type(machine: Machine, scope: Scope, name: str) -> SqlType | None:
@@ -175,7 +182,7 @@ def _find_variable_type(machine: Machine, scope: Scope, name: str) -> SqlType | 
 
 
 def _check_target(columns: Columns | None, named: tuple[str, ...]) -> None:
-    """Raise 207 for a column of INSERT or UPDATE that the table does not have."""
+    """Raise 207 for a column in INSERT or UPDATE that the table does not have."""
     column_names = {name.lower() for name, _ in columns or ()}
     for name in named:
         if columns is not None and name.lower() not in column_names:
@@ -192,11 +199,15 @@ _ROWSETS: Final = {
     "split_string": "STRING_SPLIT",
     "number_series": "GENERATE_SERIES",
 }
-"""Internal function that creates the rows (apply.py) -> table-valued function since 2016."""
+"""Internal function that returns the rows (apply.py) -> table-valued function in error messages."""
 
 
 def check_calls(plan: QueryPlan, version: int) -> None:
-    """Raise 195 for an unknown function, 174 or 189 for a wrong number of arguments, or UnsimulatedFeatureError."""
+    """Check the function calls of a plan.
+
+    Raise 195 or 208 for an unknown function, 174 or 189 for a wrong number of arguments, or
+    UnsimulatedFeatureError.
+    """
     for text, count in plan.calls:
         name = text.lower()
         if name in _ROWSETS and version < (2022 if name == "number_series" else 2016):
@@ -219,9 +230,11 @@ def check_calls(plan: QueryPlan, version: int) -> None:
             raise SqlError(195, text, "built-in function name")
 
 
-# --- user-defined functions: a call is replaced by the function's expression or query, as for a view -------
-# This covers inline functions of both kinds [DOC: CREATE FUNCTION; scalar UDF inlining]. A scalar function
-# with more statements, or one in another database, runs when the query calls it.
+# --- inlining of user-defined functions
+# -----------------------------------------------------------------------
+# The expression or query of an inline function replaces its call [DOC: CREATE FUNCTION; scalar UDF inlining].
+# A
+# function with more statements, or in another database, runs when the query calls the function.
 
 NESTING_MAX: Final = 32
 """Maximum nesting of functions. Documented [DOC: CREATE FUNCTION]."""
@@ -230,13 +243,14 @@ _MAY_CALL: Final = re.compile(
     r"""(?:\.|,|\b(?:from|join|apply)\b)\s*(?:[^\W\d][\w@#$]*|\[[^\]]{1,128}\]|"[^"]{1,128}")\s*\(""",
     re.IGNORECASE,
 )
-"""Pattern that every text with a function call matches."""
+"""Pattern that every text with a call of a user-defined function contains."""
 
 _SOURCES: Final = frozenset({"FROM", "JOIN", "APPLY"})
+"""Keywords before a table source."""
 
 
 def expand_calls(machine: Machine, text: str) -> str:
-    """Return the text of a query or value with its function calls replaced.
+    """Return the text of a query or expression, with its calls of user-defined functions replaced.
 
     Raises 217, 313, 8144 or UnsimulatedFeatureError.
     """
@@ -251,9 +265,9 @@ def expand_calls(machine: Machine, text: str) -> str:
 
 
 def _expand_last_call(machine: Machine, text: str, tokens: Sequence[Token]) -> str | None:
-    """Return the text with its last call replaced; None without a call.
+    """Return the text with its last call replaced; None if it has no call.
 
-    Beginning with the last one replaces calls in arguments first.
+    The last call comes first, so that calls in arguments are replaced before the enclosing call.
     """
     for index in range(len(tokens) - 2, -1, -1):
         if tokens[index].kind not in ("word", "quoted") or not tokens[index + 1].is_op("("):
@@ -283,19 +297,22 @@ def _expand_last_call(machine: Machine, text: str, tokens: Sequence[Token]) -> s
 
 
 def _is_database_name(machine: Machine, tokens: Sequence[Token], schema: int) -> bool:
-    """Return whether the name whose schema is token number *schema* begins with a database of this server."""
+    """Return whether a database of this server precedes the schema, which is token number *schema*."""
     if schema < 2 or not tokens[schema - 1].is_op(".") or tokens[schema - 2].kind not in ("word", "quoted"):
         return False
     return machine.context.find_database_id(get_name(tokens[schema - 2])) is not None
 
 
 def _is_alias(token: Token) -> bool:
-    """Return whether *token* is AS or can itself be an alias."""
+    """Return whether *token* is AS or a possible alias."""
     return token.upper == "AS" or (token.kind in ("word", "quoted") and token.upper not in KEYWORDS)
 
 
 def _split_arguments(text: str, tokens: Sequence[Token], opening: int) -> tuple[int, list[list[Token]]]:
-    """Return the index of the token after the closing parenthesis, and the tokens of each argument."""
+    """Return the index of the token after the closing parenthesis, and the tokens of each argument.
+
+    *opening*: index of the opening parenthesis.
+    """
     level, arguments = 0, list[list[Token]]()
     for index in range(opening, len(tokens)):
         token = tokens[index]
@@ -312,7 +329,7 @@ def _split_arguments(text: str, tokens: Sequence[Token], opening: int) -> tuple[
 def _expand_call(
     machine: Machine, parts: Sequence[str], function: objects.UserFunction, arguments: list[list[Token]]
 ) -> str:
-    """Return the expression or query of the function for these arguments, in parentheses."""
+    """Return the text in parentheses that replaces a call of *function* with *arguments*."""
     name = objects.format_qualified_name(tuple(parts))
     if len(arguments) < len(function.parameters):
         raise SqlError(313, name)
@@ -336,7 +353,7 @@ def _expand_call(
 def _select_rows(
     machine: Machine, parts: Sequence[str], function: objects.UserFunction, values: Sequence[str]
 ) -> str:
-    """Return a query for the rows of a function with statements, in parentheses."""
+    """Return a query in parentheses for the rows of a multi-statement table-valued function."""
     parts = (machine.session.database, "dbo", *parts)[-3:] if len(parts) == 1 else tuple(parts)
     returned_table = _run_body(machine, (machine.session.database, *parts)[-3:], function, None)
     assert isinstance(returned_table, Table)
@@ -350,10 +367,7 @@ def _select_rows(
 
 
 def _check_argument_columns(argument: list[Token], body: Sequence[Token]) -> None:
-    """Check that a column in an argument cannot be mistaken for a column of the function's query.
-
-    Raises UnsimulatedFeatureError if it could.
-    """
+    """Raise UnsimulatedFeatureError if *body* could confuse a column in an argument with its own column."""
     names = [
         token
         for token in argument
@@ -367,7 +381,10 @@ def _check_argument_columns(argument: list[Token], body: Sequence[Token]) -> Non
 
 
 def _join_tokens(tokens: Sequence[Token], values: dict[str, str] | None = None) -> str:
-    """Return the tokens as a text on one line, so that line numbers in messages stay. *values* replace parameters."""
+    """Return the tokens as text on one line, which preserves line numbers in messages.
+
+    *values*: texts that replace parameters.
+    """
     joined_text, end = "", tokens[0].start if tokens else 0
     for token in tokens:
         joined_text += " " * (token.start > end)
@@ -378,25 +395,28 @@ def _join_tokens(tokens: Sequence[Token], values: dict[str, str] | None = None) 
     return joined_text
 
 
-# --- calls of scalar functions whose bodies run statement by statement, once per call ---------------------
-# An error in a body ends it and cancels the calling statement [DOC: Create user-defined functions,
-# guidelines].
+# --- calls of functions whose body runs statement by statement
+# ------------------------------------------------
+# An error ends the body and cancels the calling statement [DOC: Create user-defined functions, guidelines].
 
 CALL: Final = "scalar_function_value"
-"""Internal function in an expanded text. Its arguments are the function's name (see `format_call`) and arguments."""
+"""Internal function that replaces a call in an expanded text.
+
+Its first argument is the encoded name of the called function (format_call). The call's arguments follow.
+"""
 
 ROWS_CALL: Final = "table_function_rows"
-"""Internal table-valued function with the same arguments, for functions that return a table (apply.py)."""
+"""Internal table-valued function that replaces a call of a function that returns a table (apply.py)."""
 
 MARK: Final = "\x01"
-"""Prefix and separator of the encoded name in a call. User texts cannot contain it."""
+"""Prefix and separator in the encoded name of a called function. User texts cannot contain this character."""
 
 FUNCTION_INSTRUCTION_WORK: Final = 10
-"""Work of one instruction in a function (work.py)."""
+"""Work units (work.py) of one instruction in a function's body."""
 
 
 def format_call(machine: Machine, parts: Sequence[str], arguments: Sequence[str]) -> str:
-    """Return the call of the function *parts* with these arguments, as text."""
+    """Return an internal call of the function *parts*."""
     database = parts[0] if len(parts) > 2 else machine.session.database
     name = MARK + MARK.join((database, parts[-2], parts[-1]))
     literal = "N'" + name.replace("'", "''") + "'"
@@ -404,7 +424,10 @@ def format_call(machine: Machine, parts: Sequence[str], arguments: Sequence[str]
 
 
 def call_function(machine: Machine, name: Scalar, values: Sequence[Scalar]) -> Scalar:
-    """Return the value of the function for *values*. Raises the errors of its body, or 217."""
+    """Run a function and return its value, or its rows as JSON. Raises the errors of its body, or 217.
+
+    *name*: encoded name of the function (format_call).
+    """
     text = to_text(name)
     if not text.startswith(MARK):
         raise SqlError(195, CALL, "built-in function name")
@@ -429,7 +452,10 @@ def call_function(machine: Machine, name: Scalar, values: Sequence[Scalar]) -> S
 def _run_body(
     machine: Machine, name: Sequence[str], function: objects.UserFunction, values: Sequence[Scalar] | None
 ) -> Scalar | Table:
-    """Return the value or the rows of the function for *values*. Without values, return its table without rows."""
+    """Return the value or the rows of a function. *values*: values of its parameters.
+
+    If *values* is None, return the function's table without rows.
+    """
     inner = machine.create_sibling(
         Submission(id=0, text="", steps=()),
         replace(machine.session, database=name[0], cursors=()),
@@ -496,7 +522,10 @@ def _run_scope(machine: Machine, scope: Scope, returns: str) -> Scalar:
 
 
 def call_from_sqlite(machine: Machine, arguments: Sequence[Scalar]) -> Scalar:
-    """Run `call` for SQLite. SQLite loses unknown exceptions, so a wait for a lock is stored in the machine."""
+    """Handle a call of an internal function from SQLite.
+
+    SQLite discards unknown exceptions. The machine therefore stores a lock conflict.
+    """
     try:
         if arguments[0] == DESCRIPTION:
             return first_result.describe_packed(machine, *arguments[1:])

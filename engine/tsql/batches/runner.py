@@ -71,23 +71,25 @@ from engine.tsql.scalars.types import INT, SqlType, nvarchar, varchar
 from engine.tsql.scalars.values import Scalar
 
 INSTRUCTION_WORK: Final = 10
+"""Work units (work.py) of an instruction. Measured."""
 FREEZE_WORK: Final = 150
+"""Work units of converting a submission to plain data. Measured."""
 COMPILE_ERROR_WORK: Final = 100
-"""Work (work.py) of an instruction, of a suspension, and of a compilation error. Measured."""
+"""Work units of a compilation error. Measured."""
 
 FMTONLY_RUNS: Final = (s.SetSession, s.QueryStatement, s.Execute, s.Declare, s.UseDatabase)
-"""Statements that take effect under SET FMTONLY ON. Queries and procedures then return only their columns
+"""Statements that are executed under SET FMTONLY ON. Queries and procedures then return only columns
 [DOC: SET FMTONLY].
 
 Assumed: only the branch whose condition is true is executed.
 """
 
 NOT_SIMULATED_NUMBER: Final = 50000
-"""@@ERROR and the client's error number after a statement that is not simulated."""
+"""Error number of a statement that is not simulated, in @@ERROR and for the client."""
 
 
 class Runner(Machine):
-    """Execution of a part of a window's work. `run` and `session` are its result."""
+    """Execution of a submission's instructions. `run` and `session` are the result."""
 
     def __init__(
         self,
@@ -97,7 +99,7 @@ class Runner(Machine):
         perform: Callable[[Machine, s.Statement], None],
         meter: Meter,
     ) -> None:
-        """Create a runner. *perform* executes one statement (execute.perform), *meter* counts the cost of its work."""
+        """Create a runner. *perform* executes a statement (execute_statement). *meter* counts the work."""
         super().__init__(world, run, session, meter)
         self._perform_statement = perform
         self._scratch: ScratchDatabase | None = None
@@ -115,7 +117,7 @@ class Runner(Machine):
     # -- main loop
 
     def run_until_wait(self) -> bool:
-        """Run until the batch has ended (True) or waits (False). Raises ConnectionLostError."""
+        """Run until the batch ends or waits. Return True if it has ended. Raises ConnectionLostError."""
         try:
             while self.scopes:
                 if self.meter.exhausted:
@@ -146,12 +148,12 @@ class Runner(Machine):
 
     @contextmanager
     def _end_batch_after_internal_error(self) -> Iterator[None]:
-        """Turn an unforeseen exception into an error of the batch. An open transaction is doomed."""
+        """Convert an unexpected exception into an error that ends the batch and dooms an open transaction."""
         try:
             yield
         except ConnectionLostError:
             raise
-        except Exception as problem:  # any internal error: it must not end the run of the drill
+        except Exception as problem:  # an internal error must not end the run
             text = f"{NOT_SIMULATED}this form of the statement; {describe_internal_error(problem)}"
             self.append_message(text, severity=16, state=1, line=self.line)
             is_doomed = bool(self.session.transactions)
@@ -165,7 +167,7 @@ class Runner(Machine):
             self._scratch = None
 
     def _end_doomed_transaction(self) -> None:
-        """Roll back an uncommittable transaction at the end of its batch. Report 3998 unless an error was reported.
+        """Roll back a doomed transaction at the end of its batch. Report 3998 if no error was reported.
 
         [DOC: TRY…CATCH, Uncommittable Transactions]
         """
@@ -204,7 +206,7 @@ class Runner(Machine):
             self._reject_frame(scope, scope.problems)
 
     def _reject_frame(self, scope: Scope, errors: list[CaughtError]) -> None:
-        """Discard the rest of the frame after compilation errors. An outer CATCH block may handle them."""
+        """End the frame after compilation errors. A CATCH block of an outer frame may handle them."""
         self.meter.count_units(COMPILE_ERROR_WORK)
         self.scopes.pop()
         self._restore_context(scope.outside)
@@ -216,11 +218,11 @@ class Runner(Machine):
         self.change_session(error=errors[-1].number, rowcount=0)
 
     def begin_batch(self, text: str) -> None:
-        """Make *text* the running batch. A compilation error is reported, and nothing remains to run."""
+        """Make *text* the running batch. After a compilation error, nothing remains to run."""
         self.scopes = [Scope(text, self.context.version)]
 
     def freeze(self) -> Submission:
-        """Return the submission as plain data."""
+        """Return the submission in its current state, as plain data."""
         self.meter.count_units(FREEZE_WORK + (len(self.messages) + len(self.results)) // 100)
         command, begin_tick = self.run.command, self.run.begun_tick
         if self._statement is not None:
@@ -235,13 +237,13 @@ class Runner(Machine):
         )
 
     def schedule_check(self, reason: str) -> None:
-        """Schedule the next check of a wait; the longer the wait has lasted, the later."""
+        """Schedule the next check of a wait. Checks become less frequent during a long wait."""
         since_tick = self.world.tick if self.run.since_tick is None else self.run.since_tick
         self.run = replace(self.run, since_tick=since_tick)
         self.wait(reason, waitfor.compute_next_poll_tick(self.world.tick, since_tick))
 
     def resume_after_wait(self) -> None:
-        """Resume after a wait, with the result of a pending statement. The caller then calls `advance`."""
+        """End a wait. Complete a pending statement or commit. The caller then calls `run_until_wait`."""
         reason, pending = self.run.waiting, self.run.pending
         self.run = replace(self.run, waiting="", pending=None)
         with self._end_batch_after_internal_error():
@@ -266,7 +268,7 @@ class Runner(Machine):
             self._run_atomically(lambda: self._perform_action(action))
 
     def _run_atomically(self, callback: Callable[[], None]) -> None:
-        """Run *callback* completely or not at all. Errors are reported, or caught as in T-SQL."""
+        """Run *callback* completely, or undo its changes. Errors go to a CATCH block or to the client."""
         before, tables, message_count = dict(self.context.writes), self.session.tables, len(self.messages)
         try:
             callback()
@@ -323,7 +325,7 @@ class Runner(Machine):
         self.perform_statement(action.statement)
 
     def _leave_frame(self) -> None:
-        """Leave the innermost frame and pass on its output values."""
+        """End the innermost frame and assign its outputs to variables of the calling frame."""
         scope = self.scopes.pop()
         if self.session.cursors:
             cursors.remove_local_cursors(self)
@@ -343,7 +345,7 @@ class Runner(Machine):
     def _return_outputs(self, finished_scope: Scope) -> None:
         """Assign the return value and the outputs of a frame to variables of the calling frame.
 
-        Raises an error for values that do not fit their types.
+        Raises an error for values that do not fit the variables' types.
         """
         scope = self.scopes[-1]
         if finished_scope.returns:
@@ -357,7 +359,7 @@ class Runner(Machine):
                 self.set_variable(outer, finished_scope.variables[inner].value)
 
     def _restore_context(self, outside: SavedContext | None) -> None:
-        """Restore database context, options and temp tables after a procedure or dynamic SQL."""
+        """Restore the database, options and temp tables after a procedure or dynamic SQL."""
         if outside is None:
             return
         tables = tuple(table_entry for table_entry in self.session.tables if table_entry[0] in outside.tables)
@@ -375,7 +377,7 @@ class Runner(Machine):
     # -- errors
 
     def handle_error(self, problem: SqlError, line: int | None = None, ends_batch: bool = False) -> None:
-        """Handle an error of the running statement: pass it to the CATCH block, or report it. It may end the batch."""
+        """Pass an error of the running statement to the CATCH block, or report it, which may end the batch."""
         errors = self.append_errors(problem, self.line if line is None else line)
         for error in errors:
             if self.may_run_command and stored_messages.is_logged(
@@ -385,9 +387,9 @@ class Runner(Machine):
         self.handle_errors(errors, ends_batch)
 
     def handle_errors(self, errors: list[CaughtError], ends_batch: bool = False, aborts: bool = True) -> None:
-        """Handle errors of the running statement. *aborts*: XACT_ABORT applies if it is ON."""
+        """Pass errors to the CATCH block, or report them. *aborts*: XACT_ABORT applies if it is ON."""
         worst = max(error.severity for error in errors)
-        # Errors found at compile time bypass the CATCH blocks of their own frame [DOC: TRY…CATCH].
+        # Compilation errors bypass the CATCH blocks of their own frame [DOC: TRY…CATCH].
         innermost = len(self.scopes) - 1 - (errors[-1].number in SCOPE_ENDS)
         if 10 < worst < 20 and self._jump_to_catch(errors[-1], innermost):
             return
@@ -416,9 +418,10 @@ class Runner(Machine):
     def reject(self, feature: str) -> None:
         """Refuse an unsimulated statement with an error that no CATCH block handles.
 
-        It ends the batch and dooms an open transaction, so that no program assumes that the rest was
-        executed. Only after a SELECT without changes, and after SET, which drivers send at each login, does
-        the batch continue.
+        The error ends the batch and dooms an open transaction, so that no program assumes that the rest was
+        executed. The batch continues only after a SELECT without changes, and after SET, which drivers send
+        at
+        each login.
         """
         scope = self.scopes[-1] if self.scopes else None
         action = scope.code[scope.position - 1].action if scope is not None and scope.position else None
@@ -433,7 +436,7 @@ class Runner(Machine):
             self.end_batch()
 
     def abort_as_deadlock_victim(self) -> None:
-        """Abort as deadlock victim: the transaction is lost, and also the batch unless it catches the error."""
+        """Roll back the transaction as deadlock victim. End the batch unless it catches the error."""
         self.handle_error(SqlError(1205, self.session.spid, "lock"), ends_batch=True)
         if self.scopes:
             self.change_session(doomed=bool(self.session.transactions))
@@ -441,9 +444,9 @@ class Runner(Machine):
             transactions.roll_back_transaction(self)
 
     def _jump_to_catch(self, error: CaughtError, innermost: int) -> bool:
-        """Continue at the CATCH block around the statement of *innermost* or of an outer frame.
+        """Continue at the CATCH block that encloses the statement of frame *innermost*, or of an outer frame.
 
-        Return False without one.
+        Return False if there is no such CATCH block.
         """
         raised_in = error.procedure or next((x.procedure for x in reversed(self.scopes) if x.procedure), "")
         for depth in range(innermost, -1, -1):
@@ -464,7 +467,7 @@ class Runner(Machine):
         return False
 
     def end_batch(self) -> None:
-        """End this batch without executing the rest of it."""
+        """End the running batch without executing the rest of its statements."""
         if len(self.scopes) > 1:
             self._restore_context(self.scopes[1].outside)
         self.scopes = []
@@ -474,7 +477,7 @@ class Runner(Machine):
     def add_result(
         self, columns: Iterable[str], rows: Iterable[Row], kinds: Sequence[SqlType | None] = ()
     ) -> None:
-        """Append a result set with the types of its columns, or pass the rows to the table of INSERT … EXEC."""
+        """Append a result set, or pass its rows to the target table of INSERT … EXEC."""
         if self.captures:
             fixed = [tuple(row) for row in rows]
             self.meter.count_units(len(fixed) * (1 + len(fixed[0]) // 2) if fixed else 1)
@@ -485,7 +488,7 @@ class Runner(Machine):
     # -- values
 
     def get_scratch_database(self) -> ScratchDatabase:
-        """Return the SQLite database of this runner."""
+        """Return the SQLite database in which this runner executes queries. Open it if necessary."""
         if self._scratch is not None and self._scratch.forgiving != self.settings.forgiving:
             self._scratch.close()
             self._scratch = None
@@ -499,11 +502,11 @@ class Runner(Machine):
         return self._scratch
 
     def _count_levels(self) -> int:
-        """Return @@NESTLEVEL [DOC: @@NESTLEVEL]."""
+        """Compute @@NESTLEVEL [DOC: @@NESTLEVEL]."""
         return arithmetic.add_in_order(scope.levels for scope in self.scopes[1:])
 
     def get_variable_value(self, name: str) -> Scalar:
-        """Return the value of `@name` or `@@name`. Raise 137 if there is none."""
+        """Return the value of `@name` or `@@name`. Raise 137 for an undeclared variable."""
         if name.startswith("@@"):
             function = GLOBALS.get(name)
             if function is None:
@@ -520,7 +523,7 @@ class Runner(Machine):
         return self.scope.variables[name].value
 
     def get_bindings(self, kind: str, text: str) -> BindingContext:
-        """Return the current bindings of the names in *text*."""
+        """Return the tables and variables of *text*, with their current columns and types."""
         text = resolution.expand_calls(self, text)
         references = planner.find_references(kind, text)
         return BindingContext(
@@ -540,7 +543,7 @@ class Runner(Machine):
             return None
 
     def plan_text(self, kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
-        """Return the plan of a statement, expression or condition, bound to the current or the given *names*."""
+        """Return the plan of *text*, bound to *names* or else to the names that the statement can use."""
         if not self.settings.quoted_identifier and '"' in text:
             text = convert_double_quotes(text)
         elif '""' in text and any(token.text == '""' for token in tokenize(text)):
@@ -593,5 +596,5 @@ class Runner(Machine):
 
 
 def _ends_transaction(error: CaughtError) -> bool:
-    """Return whether an error ends the transaction: a conversion, or CREATE TABLE with a name in use."""
+    """Return whether an error ends the transaction: a conversion error, or CREATE TABLE for an existing name."""
     return error.number in CONVERSIONS or (error.number, error.state) == (2714, 6)

@@ -1,4 +1,4 @@
-"""WITH SCHEMABINDING: what a schema-bound view or function may name, and how it restricts DROP and ALTER.
+"""Rules of WITH SCHEMABINDING for names in views and functions and for DROP and ALTER, and schema statements.
 
 [DOC: CREATE VIEW; CREATE FUNCTION]
 """
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 
 
 def check_definition(context: Context, kind: str, name: str, definition: str) -> None:
-    """Raise 1054 for `*`, 4512 for a name without a schema, 4513 for a module that is not schema-bound itself.
+    """Check the names in the *definition* of a schema-bound module. *kind* is "view" or "function".
 
-    *kind* is "view" or "function". A definition without SCHEMABINDING is not checked.
+    Raise 1054 for `*`, 4512 for a name without a schema, 4513 for a module that is not schema-bound itself. A
+    definition without SCHEMABINDING is not checked.
     """
     tokens = tokenize(definition)
     if not _is_schema_binding(tokens):
@@ -46,24 +47,27 @@ def check_definition(context: Context, kind: str, name: str, definition: str) ->
 
 
 def check_drop(context: Context, verb: str, parts: tuple[str, ...]) -> None:
-    """Raise 3729 if a schema-bound module names the object. *verb* is `DROP TABLE` or ALTER."""
+    """Raise 3729 if a schema-bound module uses the object. *verb* is `DROP TABLE` or ALTER."""
     for module, _ in _find_bound(context, parts):
         raise SqlError(3729, verb, ".".join(parts), module)
 
 
 def is_schema_bound(context: Context, parts: tuple[str, ...], column: str = "") -> bool:
-    """Return whether a schema-bound module names the object, or its *column* if given."""
+    """Return whether a schema-bound module uses the object, or its *column* if given."""
     return any(not column or has_name(tokens, column) for _, tokens in _find_bound(context, parts))
 
 
 def has_name(tokens: Sequence[Token], name: str) -> bool:
-    """Return whether one of the tokens is the name."""
+    """Return whether one of the tokens is the identifier *name*."""
     names = (get_name(token).lower() for token in tokens if token.kind in ("word", "quoted"))
     return name.lower() in names
 
 
 def check_column(context: Context, action: str, parts: tuple[str, ...], column: str) -> None:
-    """Raise 5074 and 4922 if a schema-bound module names the column. *action* is ALTER COLUMN or DROP COLUMN."""
+    """Raise 5074 and 4922 if a schema-bound module uses the column.
+
+    *action* is ALTER COLUMN or DROP COLUMN.
+    """
     for module, tokens in _find_bound(context, parts):
         if has_name(tokens, column):
             error = SqlError(5074, "object", module, "column", column, also=(4922,))
@@ -72,7 +76,7 @@ def check_column(context: Context, action: str, parts: tuple[str, ...], column: 
 
 
 def _find_bound(context: Context, parts: tuple[str, ...]) -> Iterator[tuple[str, Sequence[Token]]]:
-    """Yield the schema-bound modules that name the object, with their tokens."""
+    """Yield (name, tokens) of each schema-bound module that uses the object."""
     target_name = ((len(parts) > 1 and parts[-2].lower()) or "dbo", parts[-1].lower())
     for key, item in objects.list_objects(context):
         if (
@@ -96,7 +100,7 @@ def _is_schema_binding(tokens: Sequence[Token]) -> bool:
 
 
 def _list_source_names(tokens: Sequence[Token]) -> Iterator[tuple[str, ...]]:
-    """Yield the names after FROM and JOIN, except variables and common table expressions."""
+    """Yield the names of tables and views after FROM and JOIN, without common table expressions."""
     own_names = {
         get_name(name).lower()
         for name, word, bracket in zip(tokens, tokens[1:], tokens[2:], strict=False)
@@ -115,15 +119,14 @@ def _list_source_names(tokens: Sequence[Token]) -> Iterator[tuple[str, ...]]:
             yield tuple(parts)
 
 
-# --- CREATE SCHEMA, ALTER SCHEMA … TRANSFER, DROP SCHEMA --------------------------------------------------
-# The rules follow the page of each statement [DOC: each statement's page].
+# --- CREATE SCHEMA, ALTER SCHEMA … TRANSFER, DROP SCHEMA [DOC: each statement's page] ---------------------
 
 CREATED_SCHEMA_ID_MIN: Final = 5
-"""schema_id of the first created schema of a database. Documented [DOC: sys.schemas]."""
+"""schema_id of the first schema that a script creates in a database. Documented [DOC: sys.schemas]."""
 
 
 def _require_schema(machine: Machine, name: str, verb: str) -> str:
-    """Return the schema's name in its original spelling. Raises 15151."""
+    """Return the schema's name in its original spelling. Raises 15151 for an unknown schema."""
     known_schemas = objects.list_schemas(machine.context)
     schema_name = next((candidate for candidate in known_schemas if candidate.lower() == name.lower()), None)
     if schema_name is None:
@@ -132,7 +135,7 @@ def _require_schema(machine: Machine, name: str, verb: str) -> str:
 
 
 def create_schema(machine: Machine, statement: s.CreateSchema) -> list[Message]:
-    """Create a schema. Raises 15151 for an unknown owner, 2714 for an existing name, each with 2759."""
+    """Execute CREATE SCHEMA. Raises 15151 for an unknown owner, 2714 for an existing name, each with 2759."""
     context, owner = machine.context, statement.owner
     principals = [to_text(row["name"]) for row in catalog.list_view_rows(context, "sys.database_principals")]
     if owner:
@@ -154,7 +157,10 @@ def create_schema(machine: Machine, statement: s.CreateSchema) -> list[Message]:
 
 
 def drop_schema(machine: Machine, name: str) -> list[Message]:
-    """Drop a schema. Raises 15151 for an unknown schema, 15150 for a built-in one, 3729 for one with objects."""
+    """Execute DROP SCHEMA.
+
+    Raises 15151 for an unknown schema, 15150 for a built-in schema, 3729 for a schema with objects.
+    """
     schema_name = _require_schema(machine, name, "drop")
     if schema_name in objects.SCHEMAS and objects.SCHEMAS[schema_name] < CREATED_SCHEMA_ID_MIN:
         raise SqlError(15150, "drop", "schema", schema_name)
@@ -168,16 +174,16 @@ def drop_schema(machine: Machine, name: str) -> list[Message]:
 
 
 def check_owns_no_schema(machine: Machine, user: str) -> None:
-    """Raise 15138 for a user who owns a schema."""
+    """Raise 15138 if the user owns a schema."""
     for name, schema in objects.list_schemas(machine.context).items():
         if schema.owner.lower() == user.lower() and name not in objects.SCHEMAS and user.lower() != "dbo":
             raise SqlError(15138, "schema")
 
 
 def transfer_object(machine: Machine, statement: s.TransferObject) -> list[Message]:
-    """Transfer an object to another schema.
+    """Execute ALTER SCHEMA … TRANSFER, which moves an object to another schema.
 
-    Raises 15151 for an unknown schema or object, 15530 if the name exists there.
+    Raises 15151 for an unknown schema or object, 15530 if the schema already has an object with that name.
     """
     context, schema = machine.context, _require_schema(machine, statement.schema, "alter")
     if statement.kind != "OBJECT":

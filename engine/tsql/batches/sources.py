@@ -1,4 +1,4 @@
-"""Sources of table names in a batch: its own tables, those of scripts, catalog views."""
+"""Sources of a query by name: tables and views of scripts, temp tables, catalog views and remote tables."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
 
 TABLES_MAX: Final = 100
-"""Maximum temp tables of one connection. Assumed."""
+"""Maximum number of temp tables in one connection. Assumed."""
 
 
 _TABLE_FUNCTIONS: Final = """
@@ -47,17 +47,17 @@ fn_xe_file_target_read_file fn_physloccracker fn_rowdumpcracker fn_stmt_sql_hand
 fn_check_object_signatures fn_translate_permissions semantickeyphrasetable semanticsimilaritytable changetable predict
 """
 TABLE_FUNCTIONS: Final = frozenset(_TABLE_FUNCTIONS.split())
-"""Table-valued functions of the product that are not simulated. dm_… functions have their own shapes.
+"""Table-valued functions of the product that are not simulated. dm_… functions have shapes instead.
 
 Documented [DOC: rowset functions].
 """
 
 INSERT_WORK: Final = 3
-"""Work (work.py) of inserting a row into a table. Measured."""
+"""Work units (work.py) of inserting a row into a table. Measured."""
 
 
 def fetch_source(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
-    """Return columns and rows of the source that a name in a query refers to.
+    """Return the columns and rows of the source that *ref* names.
 
     Raises 208, 1087, 7202 and others, or UnsimulatedFeatureError.
     """
@@ -101,7 +101,7 @@ def fetch_source(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
 
 
 def _show_own_rows(context: Context, view: catalog.CatalogView) -> catalog.CatalogView:
-    """Return a version of the view that, without VIEW SERVER STATE, shows only the connection's own session."""
+    """Return a view that shows only the connection's own session if the login lacks VIEW SERVER STATE."""
     rows, column = view.rows, OWN_ROWS[view.name]
     if rows is None or has_server_permission(context, "VIEW SERVER STATE"):
         return view
@@ -110,7 +110,7 @@ def _show_own_rows(context: Context, view: catalog.CatalogView) -> catalog.Catal
 
 
 def _hide_objects(context: Context, view: catalog.CatalogView) -> catalog.CatalogView:
-    """Return a version of the view without the objects on which the connection has no permission."""
+    """Return the view without the objects on which the connection has no permission."""
     rows, hidden = view.rows, objects.list_hidden_objects(context)
     if rows is None or not hidden:
         return view
@@ -127,7 +127,7 @@ def _hide_objects(context: Context, view: catalog.CatalogView) -> catalog.Catalo
 def _view_records(
     machine: Machine, context: Context, view: catalog.CatalogView, wanted: Sequence[str]
 ) -> Iterable[Row]:
-    """Yield the columns *wanted* of a system view's rows. Report columns that no row has."""
+    """Yield the columns *wanted* of each row of a system view. Report columns that are not simulated."""
     if view.rows is None:
         machine.report_partly_simulated(f"the rows of {view.name}; it is empty here")
         return
@@ -154,10 +154,11 @@ def _view_records(
 
 
 _COUNTERS: Final = frozenset({"dm_os_performance_counters", "sysperfinfo"})
+"""Views with performance counters."""
 
 
 def report_constant_counters(machine: Machine, plan: QueryPlan, rows: Sequence[Row]) -> None:
-    """Report that a query uses performance counters that the simulation never changes."""
+    """Report that a query uses performance counters that do not change in the simulation."""
     if not any(ref.parts and ref.parts[-1].lower() in _COUNTERS for ref in plan.tables):
         return
     shown_names = {value.strip().casefold() for row in rows for value in row if isinstance(value, str)}
@@ -175,9 +176,9 @@ def report_constant_counters(machine: Machine, plan: QueryPlan, rows: Sequence[R
 
 
 def describe_columns(machine: Machine, ref: TableRef) -> plans.Columns | None:
-    """Return the columns of the table.
+    """Return the columns of the source that *ref* names; None if they are unknown before it is read.
 
-    Raises 208, 1087, 7202 and others, or UnsimulatedFeatureError if they are unknown.
+    Raises 208, 1087, 7202 and others, or UnsimulatedFeatureError.
     """
     if ref.query or ref.call:
         return None
@@ -201,9 +202,9 @@ def describe_columns(machine: Machine, ref: TableRef) -> plans.Columns | None:
 
 
 def _check_index_hints(ref: TableRef, table: Table) -> None:
-    """Raise 307 or 308 for the id or the name of an index in a hint that the table does not have.
+    """Raise 307 (ID) or 308 (name) for an index in a hint that the table does not have.
 
-    Id 0 is the table itself, also with a clustered index [DOC: table hints].
+    ID 0 means the table itself, even with a clustered index [DOC: table hints].
     """
     indexes = list(schema.list_indexes_of(table))
     ids = {0, *(number for number, _ in indexes)}
@@ -220,7 +221,7 @@ def _check_index_hints(ref: TableRef, table: Table) -> None:
 
 
 def parse_column_type(type_text: str, default_length: int = 1) -> SqlType | None:
-    """Return the type of a column; None for an unknown one."""
+    """Return the type of a column; None for an unknown type."""
     try:
         return read_type(type_text, default_length)
     except SqlError:
@@ -228,7 +229,7 @@ def parse_column_type(type_text: str, default_length: int = 1) -> SqlType | None
 
 
 def _read_remote_rows(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable[Row]]:
-    """Execute OPENQUERY(server, 'query') and return its remote rows."""
+    """Execute OPENQUERY(server, 'query') and return the columns and rows of its result."""
     context = linked_servers.build_remote_context(machine, ref.parts[0])
     remote_machine = machine.create_sibling(machine.run, context.session, machine.meter)
     machine.meter.count_units(SCRATCH_WORK)
@@ -246,7 +247,10 @@ def _read_remote_rows(machine: Machine, ref: TableRef) -> tuple[Columns, Iterabl
 
 
 def _find_user_object(machine: Machine, ref: TableRef) -> objects.UserObject | None:
-    """Return the temp table, table variable, table or view of that name that a script created."""
+    """Return the temp table, table variable or user object that *ref* names; None if there is none.
+
+    Raises 1087 for an unknown table variable, 208 for an unknown temp table.
+    """
     name = ref.parts[-1].lower()
     if name in machine.pseudo and len(ref.parts) == 1:
         return machine.pseudo[name]
@@ -263,7 +267,7 @@ def _find_user_object(machine: Machine, ref: TableRef) -> objects.UserObject | N
 
 
 def find_global_temp_table(machine: Machine, name: str) -> Table | None:
-    """Return the global temp table of another connection.
+    """Return a global temp table of any connection; None if there is none.
 
     All connections see it [DOC: CREATE TABLE, temporary tables].
     """
@@ -274,7 +278,10 @@ def find_global_temp_table(machine: Machine, name: str) -> Table | None:
 
 
 def _read_table(machine: Machine, ref: TableRef) -> objects.UserObject | None:
-    """Return the table for a query. The query may have to wait for locks of other sessions."""
+    """Return the table or view for a query, with the locks that the query needs.
+
+    Raises LockConflictError if the query must wait.
+    """
     user_object, name = _find_user_object(machine, ref), ref.parts[-1].lower()
     if not isinstance(user_object, Table) or name.startswith(("#", "@")) or name in machine.pseudo:
         return user_object
@@ -299,9 +306,9 @@ def _read_table(machine: Machine, ref: TableRef) -> objects.UserObject | None:
 
 
 def require_permission(machine: Machine, ref: TableRef, permission: str) -> None:
-    """Raise 229 if the connection lacks the permission on an object that is not temporary.
+    """Raise 229 if the connection lacks *permission* on an object that is not temporary.
 
-    In an ownership chain no permission is needed.
+    An ownership chain makes the permission unnecessary.
     """
     if (
         machine.checks_permissions
@@ -312,7 +319,7 @@ def require_permission(machine: Machine, ref: TableRef, permission: str) -> None
 
 
 def find_user_table(machine: Machine, ref: TableRef) -> Table | None:
-    """Return the table with that name created by a script; None without one."""
+    """Return the user table that *ref* names; None if there is no such table."""
     try:
         user_object = _find_user_object(machine, ref) if len(ref.parts) < 4 else None
     except SqlError:
@@ -321,7 +328,7 @@ def find_user_table(machine: Machine, ref: TableRef) -> Table | None:
 
 
 def _view_rows(machine: Machine, view: objects.UserView) -> tuple[Columns, Iterable[Row]]:
-    """Return the rows of a view, computed in a separate scratch database."""
+    """Return the columns and rows of a view, which a separate scratch database computes."""
     machine.meter.count_units(SCRATCH_WORK)
     scratch = open_scratch(machine.context, partial(fetch_source, machine), machine.meter)
     chained, machine.chained = machine.chained, True
@@ -339,7 +346,7 @@ def _view_rows(machine: Machine, view: objects.UserView) -> tuple[Columns, Itera
 
 
 def require_changeable_table(machine: Machine, ref: TableRef) -> Table:
-    """Return a table that the statement may change.
+    """Return the table that *ref* names if a statement may change it.
 
     Raises 208, 1087, 259 for a system view, or UnsimulatedFeatureError.
     """
@@ -349,7 +356,7 @@ def require_changeable_table(machine: Machine, ref: TableRef) -> Table:
     if user_object is not None:
         raise UnsimulatedFeatureError("changes through a view")
     catalog_view = catalog.find_view(machine.context, ref.parts)
-    if catalog_view.name.startswith("msdb.dbo."):  # sysadmin may change these tables directly in the product
+    if catalog_view.name.startswith("msdb.dbo."):  # in the product, sysadmin may change these tables directly
         raise UnsimulatedFeatureError(f"direct changes to {catalog_view.name}, without its procedures")
     raise SqlError(259)
 
@@ -370,7 +377,7 @@ def store_table(machine: Machine, ref: TableRef, new_table: Table) -> None:
 
 
 def change_table(machine: Machine, ref: TableRef, old_table: Table, new_table: Table, verb: str) -> Table:
-    """Store a version of a table with other rows and return it. Raises the errors of its constraints."""
+    """Store *new_table*, which differs from *old_table* in its rows, and return it. Raises constraint errors."""
     require_permission(machine, ref, verb)
     new_table = constraints.enforce_constraints(machine, ref, old_table, new_table, verb)
     store_table(machine, ref, new_table)
@@ -378,7 +385,7 @@ def change_table(machine: Machine, ref: TableRef, old_table: Table, new_table: T
 
 
 def qualify_table_name(machine: Machine, ref: TableRef, problem: SqlError) -> None:
-    """Add database and schema to the table name in error 515.
+    """Add the database and schema to the table name in error 515.
 
     Raises UnsimulatedFeatureError for a text that ANSI_WARNINGS OFF would truncate.
     """
@@ -404,7 +411,7 @@ def qualify_table_name(machine: Machine, ref: TableRef, problem: SqlError) -> No
 
 
 def insert_rows(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Row]) -> int:
-    """Insert rows and return their number."""
+    """Insert rows and return their number. Raises the errors of column types and constraints."""
     machine.meter.charge_units(len(rows) * INSERT_WORK)
     before = require_changeable_table(machine, ref)
     require_permission(machine, ref, "INSERT")
@@ -426,7 +433,7 @@ def insert_rows(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows:
         qualify_table_name(machine, ref, problem)
         if problem.number in (2601, 2627) and not ref.parts[-1].startswith(
             ("#", "@")
-        ):  # also for an uncommitted row of another session
+        ):  # the duplicate may be an uncommitted row of another session
             object_key = objects.locate_object(machine.context, ref.parts)[0]
             locks.require_row_locks(machine.context, object_key, locks.SHARED)
         raise
@@ -439,9 +446,9 @@ def insert_rows(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows:
 def _consume_identity_values(
     ref: TableRef, start: Table, columns: tuple[str, ...], rows: int, number: int
 ) -> tuple[TableRef, Table] | None:
-    """Return the table after the identity values of an INSERT that a constraint refused.
+    """Return the table with the next identity value after an INSERT that a constraint refused.
 
-    Failed statements use up their values [DOC: IDENTITY property, Remarks].
+    A failed statement does not return its identity values [DOC: IDENTITY property, Remarks].
     """
     identity = next((column for column in start.columns if column.identity is not None), None)
     if number not in (515, 547, 2601, 2627) or identity is None or identity.identity is None:
@@ -452,7 +459,7 @@ def _consume_identity_values(
 
 
 def create_table(machine: Machine, ref: TableRef, new_table: Table) -> None:
-    """Store a new table. Raise 2714 if its name is in use."""
+    """Store a new table. Raise 2714 if the name is in use."""
     name = ref.parts[-1].lower()
     if not name.startswith("#"):
         objects.create_object(machine.context, ref.parts, new_table)

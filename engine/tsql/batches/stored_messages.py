@@ -1,4 +1,4 @@
-"""sys.messages by number: messages of the product, of sp_addmessage, and changes by sp_altermessage."""
+"""Rows of sys.messages: messages of the product, messages of sp_addmessage, and changes by sp_altermessage."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ FIRST_RAISABLE: Final = 13_000
 
 
 def list_all_messages(world: World, server: str) -> list[Wording]:
-    """Return the rows of sys.messages on that server, by number."""
+    """Return the rows of sys.messages on a server: messages of the product, then user-defined messages."""
     logged_flags = {
         row["message_id"]: bool(row["is_event_logged"]) for row in CHANGED_MESSAGES.list_rows(world, server)
     }
@@ -30,7 +30,7 @@ def _make_wording(row: MessageRow) -> Wording:
 
 
 def find_message(world: World, server: str, number: int) -> Wording | None:
-    """Return one row of sys.messages, or None."""
+    """Return message *number* in sys.messages; None if there is no such message."""
     added_row = ADDED_MESSAGES.find_row(world, server, "message_id", number)
     if added_row is not None:
         return _make_wording(added_row)
@@ -42,13 +42,13 @@ def find_message(world: World, server: str, number: int) -> Wording | None:
 
 
 def is_logged(world: World, server: str, number: int) -> bool:
-    """Return whether an error with that number is also written into the ERRORLOG."""
+    """Return whether the server writes errors with that number into the ERRORLOG."""
     row = find_message(world, server, number)
     return row is not None and row.logged
 
 
 def find_raisable_message(world: World, server: str, number: int, severity: int, state: int) -> Wording:
-    """Return the message for RAISERROR. Raise 2732 if the number is too small, 18054 if it is unknown."""
+    """Return the message for RAISERROR. Raise 2732 for an invalid number, 18054 for an unknown message."""
     if number < FIRST_RAISABLE or number == 50_000:
         raise SqlError(2732, number, FIRST_RAISABLE, 2**31 - 1)
     row = find_message(world, server, number)

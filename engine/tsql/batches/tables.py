@@ -1,4 +1,4 @@
-"""Temp tables and table variables: insert, update and delete with the types of their columns."""
+"""Rows of tables: insert, update and delete with conversion to column types, and identity values."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
@@ -14,13 +14,13 @@ from engine.tsql.scalars.types import INT_RANGES, NULL, SqlType, parse_type
 from engine.tsql.scalars.values import Scalar, convert_value, is_stored_date, to_text
 
 ROWS_MAX: Final = 20_000
-"""Maximum rows of one temp table. Assumed."""
+"""Maximum number of rows in one table. Assumed."""
 
 CHARACTERS_MAX: Final = 4_000_000
-"""Maximum number of characters in one temp table, as for a query. Assumed."""
+"""Maximum number of characters in one table, the same as in a query result. Assumed."""
 
 Evaluate = Callable[[str], Scalar]
-"""Function that evaluates the text of a default value."""
+"""Function that evaluates the expression of a DEFAULT."""
 
 
 def make_table(
@@ -38,9 +38,11 @@ def make_table(
 
 
 def build_table(names: Sequence[str], rows: Sequence[Row], kinds: Sequence[SqlType | None] = ()) -> Table:
-    """Return the table of SELECT … INTO, with the types of its columns, or of their values if unknown.
+    """Return the table that SELECT … INTO creates.
 
-    A column that contains only NULL is int.
+    *kinds*: types of the columns. The type of a column without one is derived from its values. A column that
+    contains
+    only NULL is int.
     """
     columns = []
     for index, name in enumerate(names):
@@ -60,12 +62,12 @@ def build_table(names: Sequence[str], rows: Sequence[Row], kinds: Sequence[SqlTy
 
 
 def number_rows(table: Table) -> Table:
-    """Return the table with a permanent number for each row."""
+    """Return the table with new permanent row numbers."""
     return replace(table, ids=tuple(range(1, len(table.rows) + 1)), next_id=len(table.rows) + 1)
 
 
 def count_characters(rows: Iterable[Row]) -> int:
-    """Return the number of characters in all texts of *rows*."""
+    """Return the number of characters and bytes in all texts and binary values of *rows*."""
     return sum(len(value) for row in rows for value in row if isinstance(value, str | bytes))
 
 
@@ -89,10 +91,11 @@ def insert_rows(
     evaluate: Evaluate,
     own_numbers: bool = False,
 ) -> tuple[Table, int | None]:
-    """Return the table with *rows* added, and the last identity value.
+    """Return the table with *rows* added, and the last identity value (None without one).
 
-    *own_numbers*: SET IDENTITY_INSERT is ON for the table. Raises 213, 120, 121, 207, 273, 515, 271, 544,
-    545, 8101 or 8152.
+    *named*: columns of the rows. *own_numbers*: SET IDENTITY_INSERT is ON for the table. Raises 213, 120,
+    121, 207,
+    264, 273, 515, 271, 544, 545, 8101, 8115 or 8152.
     """
     positions = _find_positions(table, named)
     _check_identity(name, table, named, positions, rows, own_numbers)
@@ -145,7 +148,7 @@ def _check_characters(characters: int) -> int:
 
 
 def find_insertable_positions(table: Table) -> list[int]:
-    """Return the positions of the columns that INSERT without a column list fills."""
+    """Return the positions of the columns that an INSERT without a column list fills."""
     return [
         index
         for index, column in enumerate(table.columns)
@@ -168,9 +171,9 @@ def _find_positions(table: Table, named: tuple[str, ...]) -> list[int]:
 
 
 def find_insert_positions(table: Table, count: int) -> list[int]:
-    """Return the positions of the columns that an INSERT without a column list fills with *count* values.
+    """Return the positions of the columns that an INSERT without a column list fills.
 
-    Raises 213.
+    Raises 213 if their number is not *count*.
     """
     positions = _find_positions(table, ())
     if len(positions) != count:
@@ -179,6 +182,7 @@ def find_insert_positions(table: Table, count: int) -> list[int]:
 
 
 _VERSIONS: Final = ("timestamp", "rowversion")
+"""Column types whose values the server generates."""
 
 
 def _check_identity(
@@ -189,9 +193,9 @@ def _check_identity(
     rows: Sequence[Row],
     own_numbers: bool,
 ) -> None:
-    """Check which identity values the statement gives: all with SET IDENTITY_INSERT ON, otherwise none.
+    """Check that an INSERT specifies identity values only with SET IDENTITY_INSERT ON, which requires them.
 
-    Raises 544, 545 or 8101, 271 for a computed column, and 273 for a timestamp.
+    Raises 544, 545 or 8101. Also raises 271 for a computed column and 273 for a timestamp.
     """
     position = next(
         (index for index, column in enumerate(table.columns) if column.identity is not None), None
@@ -212,7 +216,7 @@ def _check_identity(
 
 
 def convert_for_column(column: ColumnDefinition, value: Scalar, table: str, verb: str) -> Scalar:
-    """Convert the value to the type of the column."""
+    """Convert a value to the type of the column. Raises 515 for NULL, 8152 for a text that is too long."""
     if value is None:
         if not column.nullable:
             raise SqlError(515, column.name, table, verb)
@@ -226,9 +230,9 @@ def convert_for_column(column: ColumnDefinition, value: Scalar, table: str, verb
 
 
 def update_rows(name: str, table: Table, named: tuple[str, ...], changes: Sequence[Row]) -> Table:
-    """Return the table with the columns *named* set in the changed rows.
+    """Return the table with changed values in the columns *named*.
 
-    A change is (row from 1, values). Of several changes of a row, the first counts.
+    A change is (row number from 1, values). If a row has several changes, the first change applies.
     """
     positions = _find_positions(table, named)
     for position in positions:
@@ -249,7 +253,7 @@ def update_rows(name: str, table: Table, named: tuple[str, ...], changes: Sequen
 
 
 def delete_rows(table: Table, numbers: Sequence[Row]) -> Table:
-    """Return the table without the rows with these numbers, counted from 1."""
+    """Return the table without the rows with the numbers *numbers*, counted from 1."""
     deleted_rows = {int(str(number[0])) - 1 for number in numbers}
     rows = tuple(row for index, row in enumerate(table.rows) if index not in deleted_rows)
     ids = tuple(number for index, number in enumerate(table.ids) if index not in deleted_rows)
@@ -260,15 +264,16 @@ def delete_rows(table: Table, numbers: Sequence[Row]) -> Table:
 
 
 CACHED_VALUES: Final = {"int": 1_000, "bigint": 10_000}
-"""Number of identity values that the server caches, by column type [DOC: trace flag 272]. Other types: none.
-Assumed.
+"""Column type -> number of identity values that the server caches [DOC: trace flag 272]. Assumed.
+
+Values of other types are not cached.
 """
 CACHES_IDENTITY: Final = 2012
-"""First version that caches identity values."""
+"""First version of SQL Server that caches identity values."""
 
 
 def restore_identity(table: Table, server: Instance) -> Table:
-    """Return the table with identity values skipped, if a crash or failover lost the cached ones."""
+    """Return the table. Its next identity value skips cached values that a crash or failover has lost."""
     name, started_tick, last = table.identity_cache
     step = next((column.identity[1] for column in table.columns if column.identity is not None), 1)
     if not name or server.version < CACHES_IDENTITY:
@@ -280,7 +285,10 @@ def restore_identity(table: Table, server: Instance) -> Table:
 
 
 def cache_identity(table: Table, first_value: int, value: int | None, server: Instance) -> Table:
-    """Return the table after its identity values *first_value* to *value* were used, and possibly more were cached."""
+    """Return the table after the identity values from *first_value* to *value* were used.
+
+    The server caches more values if necessary.
+    """
     column = next((column for column in table.columns if column.identity is not None), None)
     count = CACHED_VALUES.get(column.type.lower(), 0) if column is not None else 0
     if value is None or column is None or column.identity is None or not count:
@@ -297,7 +305,7 @@ def cache_identity(table: Table, first_value: int, value: int | None, server: In
 
 
 def compare_rows(old_table: Table, new_table: Table) -> RowChanges:
-    """Return the row changes that turn *old_table* into *new_table*, which has the same columns."""
+    """Return the row changes from *old_table* to *new_table*, which has the same columns."""
     before = dict(zip(old_table.ids, old_table.rows, strict=True))
     new_rows = dict(zip(new_table.ids, new_table.rows, strict=True))
     written_rows = [(number, row) for number, row in new_rows.items() if before.get(number) is not row]
@@ -308,13 +316,13 @@ def compare_rows(old_table: Table, new_table: Table) -> RowChanges:
 
 
 def merge_row_changes(first_changes: RowChanges, second_changes: RowChanges) -> RowChanges:
-    """Return row changes with the effect of both, one after the other."""
+    """Return row changes with the effect of *first_changes* followed by *second_changes*."""
     rows = {**dict(first_changes.rows), **dict(second_changes.rows)}
     return replace(second_changes, rows=tuple(rows.items()))
 
 
 def _append_rows(table: Table, row_changes: RowChanges, new_rows: tuple[tuple[int, Row], ...]) -> Table:
-    """Return the table with new rows. A fast path for the most frequent change."""
+    """Return the table with new rows at its end. This is a fast path for the most frequent change."""
     rows = tuple(row for _, row in new_rows)
     return replace(
         table,
@@ -328,7 +336,7 @@ def _append_rows(table: Table, row_changes: RowChanges, new_rows: tuple[tuple[in
 
 
 def apply_row_changes(table: Table, row_changes: RowChanges) -> Table:
-    """Return the table after the changes. Rows keep their order; new ones come last."""
+    """Return the table after the changes. Existing rows keep their order; new rows follow them."""
     new = [(number, row) for number, row in row_changes.rows if row is not None and number >= table.next_id]
     if len(new) == len(row_changes.rows):
         return _append_rows(table, row_changes, tuple(new))

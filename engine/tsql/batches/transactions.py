@@ -1,7 +1,9 @@
-"""BEGIN, COMMIT, ROLLBACK and SAVE of a connection, and the commit of a single statement.
+"""Transactions of a connection: BEGIN, COMMIT, ROLLBACK and SAVE, and the automatic commit of a statement.
 
-The connection holds the changes of a transaction until COMMIT writes them into the log (objects.py), so a
-rollback discards them. As in the product, table variables and effects of commands on the world are not rolled
+The connection holds the changes of a transaction until COMMIT writes them into the log (objects.py). A
+rollback
+therefore discards them. As in the product, table variables and changes of the world by commands are not
+rolled
 back. Commands that the product would roll back are refused inside transactions (message 226).
 """
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def execute_transaction_statement(machine: Machine, statement: s.Transaction) -> None:
-    """Execute the statement. Raises 3902, 3903, 3930 or 6401."""
+    """Execute BEGIN, COMMIT, ROLLBACK or SAVE TRANSACTION. Raises 628, 3902, 3903, 3930, 3931 or 6401."""
     _VERBS[statement.verb](machine, statement)
     machine.change_session(error=0, rowcount=0)
     _record_log_holders(machine)
@@ -41,7 +43,10 @@ def _begin_transaction(machine: Machine, statement: s.Transaction) -> None:
 
 
 def begin_implicitly(machine: Machine, statement: s.Statement) -> None:
-    """Open a transaction for the statement under SET IMPLICIT_TRANSACTIONS ON, unless it is a SELECT without tables."""
+    """Begin a transaction before a statement under SET IMPLICIT_TRANSACTIONS ON.
+
+    A SELECT without tables begins no transaction.
+    """
     if dict(machine.session.options).get("IMPLICIT_TRANSACTIONS") != "ON":
         return
     if isinstance(statement, s.CursorAction | s.Transaction) and statement.verb not in ("OPEN", "BEGIN"):
@@ -73,7 +78,7 @@ def _release_locks(machine: Machine) -> None:
 
 
 SAVEPOINTS_MAX: Final = 1_000
-"""Maximum savepoints of one transaction. Assumed."""
+"""Maximum number of savepoints in one transaction. Assumed."""
 
 
 def _create_savepoint(machine: Machine, statement: s.Transaction) -> None:
@@ -98,9 +103,9 @@ def _roll_back_by_statement(machine: Machine, statement: s.Transaction) -> None:
 
 
 def _roll_back_to(machine: Machine, name: str) -> None:
-    """Roll back to the last savepoint with that name.
+    """Roll back to the latest savepoint with that name.
 
-    Raise 6401 if there is none, 3931 in an uncommittable transaction.
+    Raise 6401 if there is none, 3931 in a doomed transaction.
     """
     session = machine.session
     indexes = [index for index, (savepoint, _) in enumerate(session.savepoints) if savepoint == name]
@@ -116,7 +121,7 @@ def _roll_back_to(machine: Machine, name: str) -> None:
 
 
 def roll_back_transaction(machine: Machine) -> None:
-    """Roll back the whole transaction, whatever its nesting."""
+    """Roll back the whole transaction at any nesting level."""
     undo = machine.session.undo
     if undo is not None:
         machine.change_session(tables=_restore_tables(machine, undo.tables))
@@ -128,7 +133,7 @@ def roll_back_transaction(machine: Machine) -> None:
 
 
 def _restore_tables(machine: Machine, tables: tuple[tuple[str, Table], ...]) -> tuple[tuple[str, Table], ...]:
-    """Return temp tables with earlier rows, and the identity values that the rolled-back statements have used."""
+    """Return the temp tables with their earlier rows. Used identity values remain used."""
     current = dict(machine.session.tables)
     return tuple(
         (name, replace(table, next_identity=current[name].next_identity))
@@ -139,9 +144,9 @@ def _restore_tables(machine: Machine, tables: tuple[tuple[str, Table], ...]) -> 
 
 
 def _collect_used_identities(machine: Machine, edits: dict[ObjectKey, object]) -> dict[ObjectKey, object]:
-    """Return the edits that keep the identity values used by a statement that is rolled back.
+    """Return the edits that preserve the used identity values of a transaction that is rolled back.
 
-    They are not reused [DOC: IDENTITY property, Remarks].
+    The values are not reused [DOC: IDENTITY property, Remarks].
     """
     used_identities: dict[ObjectKey, object] = {}
     for object_key, edit in edits.items():
@@ -159,7 +164,7 @@ def _collect_used_identities(machine: Machine, edits: dict[ObjectKey, object]) -
 
 
 def _record_log_holders(machine: Machine) -> None:
-    """Record immediately which sessions hold log, for DBCC OPENTRAN."""
+    """Record the open transactions on this server immediately, for DBCC OPENTRAN."""
     own_session = machine.session
     other_sessions = [
         session for _, session in machine.context.list_sessions() if session.spid != own_session.spid
@@ -182,14 +187,14 @@ def record_log_holders(world: World, sessions: list[SqlSession], servers: Collec
         logspace.record_window_transactions(world, *key, tuple(holders.get(key, ())))
 
 
-# --- the log ---------------------------------------------------------------------------------------------
+# --- commits in the log -----------------------------------------------------------------------------------
 
 
 def commit_statement(machine: Machine, message_index: int | None = None) -> None:
-    """Record the changes of the statement.
+    """Store the changes of a statement in the session. Outside a transaction, commit them.
 
-    Outside a transaction they are committed now, and the client waits for the log. Row counts from message
-    *message_index* on are withheld until then.
+    The client waits until the log is hardened. Row counts since message *message_index* are withheld until
+    then.
     """
     context, session = machine.context, machine.session
     writes = tuple(context.writes.items())
@@ -212,9 +217,9 @@ def commit_statement(machine: Machine, message_index: int | None = None) -> None
 
 
 def _write_commit(machine: Machine) -> None:
-    """Commit: write the changes into the log of the database. In system databases they take effect immediately.
+    """Write the changes into the log of their database. In a system database, they take effect immediately.
 
-    The commit waits while another copy has taken over the log and this server does not know it yet.
+    The commit waits if another copy has taken over the log and this server does not know this yet.
     """
     world, context = machine.world, machine.context
     copies = {write[1]: context.find_copy(write[1]) for write in context.writes}
@@ -233,14 +238,17 @@ def _write_commit(machine: Machine) -> None:
         for key, new_edit in edits.items()
     )
     machine.change_session(committing=waits)
-    if not machine.session.spid:  # the remote end of a linked server, on which the caller cannot wait
+    if not machine.session.spid:  # a session of a linked server, for which the caller cannot wait
         _finish_transaction(machine)
     else:
         wait_for_log(machine)
 
 
 def wait_for_log(machine: Machine) -> None:
-    """Continue when every commit can be acknowledged, which under FULL safety requires the mirror, too."""
+    """End the transaction if all its commits can be acknowledged; otherwise wait.
+
+    Under SAFETY FULL, the mirror must have hardened the log, too.
+    """
     if is_commit_acknowledged(machine.world, machine.session):
         _finish_transaction(machine)
     else:
@@ -248,7 +256,7 @@ def wait_for_log(machine: Machine) -> None:
 
 
 def is_commit_acknowledged(world: World, session: SqlSession) -> bool:
-    """Return whether every commit for which the connection waits can be acknowledged."""
+    """Return whether all commits of the session can be acknowledged."""
     return all(commits.can_acknowledge(world, key, kb) for key, kb in session.committing)
 
 
@@ -261,9 +269,9 @@ def _finish_transaction(machine: Machine) -> None:
 
 
 def discard_transaction(session: SqlSession) -> SqlSession:
-    """Return the connection after its batch was stopped during a commit.
+    """Return the session after its batch was stopped during a commit.
 
-    A commit in the log remains. A commit that still waits for a log to write to is undone.
+    A commit in the log remains. A commit that still waits for a writable log is rolled back.
     """
     waits = session.committing or (session.writes and not session.transactions)
     if not waits:
@@ -278,3 +286,4 @@ _VERBS: Final[dict[str, Callable[[Machine, s.Transaction], None]]] = {
     "ROLLBACK": _roll_back_by_statement,
     "SAVE": _create_savepoint,
 }
+"""Verb of a transaction statement -> function that executes it."""

@@ -1,4 +1,4 @@
-"""sp_describe_undeclared_parameters: types that drivers request before they send the values of parameters.
+"""Types of undeclared parameters, which drivers request before they send parameter values.
 
 [DOC: sp_describe_undeclared_parameters]
 """
@@ -39,11 +39,11 @@ suggested_is_xml_document suggested_is_case_sensitive suggested_is_fixed_length_
 suggested_is_output formal_parameter_name suggested_tds_type_id suggested_tds_length
 """
 COLUMNS: Final = tuple(_NAMES.split())
-"""Columns of the result."""
+"""Columns of the result of sp_describe_undeclared_parameters."""
 
 
 def describe_undeclared_parameters(machine: Machine, text: str, parameters: str) -> list[dict[str, Scalar]]:
-    """Return a row for each parameter that *text* uses and *parameters* does not declare.
+    """Return a row for each parameter that *text* uses but *parameters* does not declare.
 
     Raises the errors of the batch, 11502, 11503, 11506 or 11508.
     """
@@ -68,10 +68,11 @@ def describe_undeclared_parameters(machine: Machine, text: str, parameters: str)
 
 
 _VERBS: Final = STOP_WORDS - {"END"}
+"""Keywords that begin a statement."""
 
 
 def _find_locals(tokens: Sequence[Token]) -> set[str]:
-    """Return the variables that the batch declares."""
+    """Return the names of the variables that the batch declares, in lowercase."""
     names: set[str] = set()
     verb, level = "", 0
     for before, token in pairwise(tokens):
@@ -113,7 +114,10 @@ def _describe_program(
 def _list_deductions(
     machine: Machine, action: object, undeclared: frozenset[str]
 ) -> list[tuple[Deduction, str]]:
-    """Return the parameters of one instruction, each with the procedure's parameter to which it is passed."""
+    """Return (deduced type, formal parameter) for the undeclared parameters of one instruction.
+
+    The formal parameter is the parameter of a called procedure; empty otherwise.
+    """
     statement = action.statement if isinstance(action, RunStatement) else action
     match statement:
         case BranchIfFalse():
@@ -155,7 +159,7 @@ def _find_columns(machine: Machine, ref: TableRef, insertable: bool) -> Columns 
 
 
 def _get_declared_type(column: ColumnDefinition) -> SqlType | None:
-    """Return the type of a column. A decimal keeps this name, which is only a synonym elsewhere."""
+    """Return the type of a column. The name "decimal" remains, although it is a synonym of numeric."""
     kind = sources.parse_column_type(column.type)
     if kind is None or not column.type.lower().startswith("dec"):
         return kind
@@ -165,7 +169,7 @@ def _get_declared_type(column: ColumnDefinition) -> SqlType | None:
 def _deduce_arguments(
     machine: Machine, statement: s.Execute, undeclared: frozenset[str]
 ) -> list[tuple[Deduction, str]]:
-    """Return the undeclared arguments of a procedure with the types of its parameters."""
+    """Return (deduced type, formal parameter) for the undeclared parameters in a procedure call."""
     arguments: list[tuple[Deduction, str]] = []
     if statement.returns in undeclared:
         arguments.append((Deduction(statement.returns, read_type("int"), is_read=False, is_written=True), ""))
@@ -199,7 +203,7 @@ system_type_id system_type_name max_length precision scale is_xml_document is_ca
 tds_type_id tds_length
 """
 _SHARED: Final = tuple(_SHARED_NAMES.split())
-"""Columns that sp_describe_first_result_set also has."""
+"""Columns that sp_describe_first_result_set has, too."""
 
 
 def _build_row(ordinal: int, name: str, deduction: Deduction, formal: str) -> dict[str, Scalar]:

@@ -1,4 +1,4 @@
-"""WAITFOR DELAY and WAITFOR TIME in simulated time, and the interval at which a batch checks its wait."""
+"""WAITFOR DELAY and WAITFOR TIME in simulated time, and the interval between checks of a wait."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def execute_waitfor(machine: Machine, statement: s.Waitfor) -> None:
-    """Execute WAITFOR DELAY or TIME."""
+    """Execute WAITFOR DELAY or WAITFOR TIME."""
     value = machine.resolve_value(statement.value)
     if statement.kind == "DELAY":
         length = _parse_delay(value)
@@ -34,7 +34,7 @@ def execute_waitfor(machine: Machine, statement: s.Waitfor) -> None:
 
 
 def _parse_delay(value: Scalar) -> int:
-    """Convert a time of day or a delay of up to 24 hours to ticks. Raises 148."""
+    """Convert a time of day, or a delay of less than 24 hours, to ticks. Raises 148."""
     text = to_text(value, 121) if values.is_stored_date(value) else to_text(value)
     match = re.fullmatch(
         r"(?:1900-01-01 )?(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:[.:](\d{1,3}))?)?)?\s*+(AM|PM)?",
@@ -53,9 +53,12 @@ def _parse_delay(value: Scalar) -> int:
 
 
 LOOK_TICKS_MAX: Final = 10
-"""Maximum ticks between two checks of a lock or a commit. Assumed: a tenth of a second."""
+"""Maximum number of ticks between two checks of a wait. Assumed: a tenth of a second."""
 
 
 def compute_next_poll_tick(tick: int, since_tick: int) -> int:
-    """Return the tick of the next check for a condition awaited since *since_tick*. Checks become rarer over time."""
+    """Return the tick of the next check of a wait that began at *since_tick*.
+
+    Checks become less frequent during a long wait.
+    """
     return tick + max(1, min(LOOK_TICKS_MAX, (tick - since_tick) // 4))

@@ -1,7 +1,7 @@
-"""Cost of T-SQL in counted units of work, and the distribution of each tick among all windows.
+"""Cost of T-SQL in counted units of work, and the distribution of the work in each tick among all windows.
 
 Counted units make a run the same on every machine. One unit is about a microsecond on the machine on which
-the weights were measured. Nothing is timed while the program runs.
+the weights were measured. The program does not measure time while it runs.
 """
 
 from collections import OrderedDict
@@ -13,44 +13,50 @@ from engine.messages import SqlError
 from engine.model import World
 
 BURST: Final = 16_000
-"""Work that is allowed in one tick after an idle time, at 60 frames per second. Assumed."""
+"""Work units that are allowed in one tick after an idle time, at 60 frames per second. Assumed."""
 
 BACKLOG_MAX: Final = 320_000
-"""Maximum work that new submissions can queue while the clock is paused. Assumed: 20 bursts."""
+"""Maximum work units that new submissions can queue while the clock is paused. Assumed: 20 bursts."""
 
 TURN: Final = 6_000
-"""Maximum work of one step of a submission, after which other windows have their turn. Assumed."""
+"""Maximum work units of one turn of a submission, after which other windows have their turn. Assumed."""
 
 TURN_TICKS: Final = 5
-"""Minimum number of ticks between two steps of a submission, so that an endless loop does not block other
-work. Assumed.
+"""Minimum number of ticks between two turns of a submission. Assumed.
+
+The interval prevents that an endless loop blocks other work.
 """
 
 DRAIN_PER_TICK: Final = 3_000
-"""Work that each tick can do: the long-term limit of all windows. Assumed: a third of a core."""
+"""Work units per tick that all windows together can use in the long term. Assumed: a third of a core."""
 
 STATEMENT_MAX: Final = 250_000
-"""Maximum work of one statement, including views and linked servers, before message 8624.
+"""Maximum work units of one statement, including views and linked servers. More raises 8624.
 
 Assumed: twice the work of the largest system query without a condition.
 """
 
 NESTING_MAX: Final = 32
-"""Maximum nesting of views and linked servers before message 217. Documented for views [DOC: CREATE VIEW]."""
+"""Maximum nesting of views and linked servers. A deeper level raises 217. Documented for views [DOC: CREATE
+VIEW].
+"""
 
 Steps = Generator[int, None, Any]
-"""Generator of work in steps. It yields the cost of each step in units."""
+"""Generator of a computation in steps. It yields the work units of each step."""
 
 T = TypeVar("T")
 
 M = TypeVar("M")
 
 Handler = Callable[[M, Any], T]
-"""Function that handles the statements of one class, for tables with the classes as keys."""
+"""Function that executes the statements of one class. Tables map statement classes to such functions."""
 
 
 class Meter:
-    """Counter of the work of one turn, which ends when *allowance* is used up. Everything in the turn shares it."""
+    """Counter of the work units of one turn. The turn ends when *allowance* is used up.
+
+    All computations of the turn share the meter.
+    """
 
     def __init__(self, allowance: int = STATEMENT_MAX) -> None:
         self.spent = 0
@@ -58,48 +64,48 @@ class Meter:
         self.ceiling = STATEMENT_MAX
         """Limit of `spent` for the running statement."""
         self.effort = 0
-        """Work of SQLite for the running statement (scratch.py)."""
+        """Work units of SQLite for the running statement (scratch.py)."""
         self.nesting = 0
-        """Number of views and linked servers around the code that is running."""
+        """Number of views and linked servers that enclose the running code."""
 
     @property
     def exhausted(self) -> bool:
-        """Return whether the work of this turn is used up."""
+        """Return whether the work allowance of this turn is used up."""
         return self.spent >= self.allowance
 
     @property
     def is_over_budget(self) -> bool:
-        """Return whether the statement has cost more than one statement may."""
+        """Return whether the statement has exceeded its limit."""
         return self.spent > self.ceiling
 
     def begin_statement(self) -> None:
-        """Count the fixed cost of a statement."""
+        """Begin the count of a new statement, which may use STATEMENT_MAX units."""
         self.ceiling, self.effort = self.spent + STATEMENT_MAX, 0
 
     def count_units(self, units: int) -> None:
-        """Count units of work."""
+        """Add units of work without a limit."""
         self.spent += units
 
     def charge_units(self, units: int) -> None:
-        """Charge *units*; raise 8624 when the statement exceeds its limit."""
+        """Add units of work; raise 8624 if the statement exceeds its limit."""
         self.spent += units
         if self.is_over_budget:
             raise SqlError(8624)
 
     def charge_estimate(self, units: int) -> None:
-        """Charge *units*, which are an estimate, but at most half of the statement's remaining allowance."""
+        """Add estimated units, but at most half of the statement's remaining units."""
         self.spent += max(0, min(units, (self.ceiling - self.spent) // 2))
 
     def charge_translation(self, units: int) -> None:
-        """Charge *units* for compiling a query. The statement's own text does not reduce its allowance."""
+        """Add the units for compiling a query. Outside views, they do not count toward the statement's limit."""
         if not self.nesting:
             self.ceiling += units
         self.charge_units(units)
 
     def enter_view(self) -> None:
-        """Enter one more view or linked server. Raise 217 if the nesting is too deep.
+        """Enter a view or linked server. Raise 217 if the nesting is too deep.
 
-        Always call leave() afterwards.
+        Always call leave_view() afterwards.
         """
         self.nesting += 1
         if self.nesting > NESTING_MAX:
@@ -111,22 +117,25 @@ class Meter:
 
 
 class ResumableComputation(Generic[T]):
-    """Computation in steps. Its total work depends only on its input."""
+    """Computation that runs in steps. Its total work depends only on its input."""
 
     def __init__(
         self, steps: Generator[int, None, T], refusals: tuple[type[Exception], ...] = (SqlError,)
     ) -> None:
-        """Begin a computation. *refusals*: exceptions with which *steps* may end."""
+        """Prepare a computation. *refusals*: exceptions that *steps* may raise."""
         self._steps: Generator[int, None, T] | None = steps
         self._refusals = refusals
         self._result: tuple[T, ...] = ()
-        """Result of the computation, when it is complete."""
+        """Result in a tuple after the computation is complete; empty before."""
         self._problem: Exception | None = None
         self.spent = 0
-        """Work so far. It is final after `reached` has returned True."""
+        """Work units so far. The value is final when the computation is complete."""
 
     def continue_to(self, work: int) -> bool:
-        """Continue up to *work* units in total, plus at most one step. Return whether the result is complete."""
+        """Continue until *work* units in total are spent. Return whether the result is complete.
+
+        The last step may exceed *work*.
+        """
         while self._steps is not None and self.spent <= work:
             try:
                 self.spent += next(self._steps)
@@ -137,7 +146,7 @@ class ResumableComputation(Generic[T]):
         return self._steps is None and self.spent <= work
 
     def run_in_slices(self) -> Generator[int, None, T]:
-        """Complete the computation in steps, and yield the work of each step to the caller."""
+        """Run the computation in steps, and yield the work units of each step. Return the result."""
         while not self.continue_to(self.spent):
             before = self.spent
             self.continue_to(before + 1)
@@ -145,7 +154,7 @@ class ResumableComputation(Generic[T]):
         return self.get_result()
 
     def get_result(self) -> T:
-        """Complete the computation and return its result. Raises the refusal with which it ended."""
+        """Complete the computation and return its result. Raises the exception of *steps*, if any."""
         while not self.continue_to(self.spent + TURN):
             pass
         if self._problem is not None:
@@ -154,7 +163,10 @@ class ResumableComputation(Generic[T]):
 
 
 class ResultCache(Generic[T]):
-    """Cache of the latest results, for at most *characters* of text: many short texts or one very long one."""
+    """Cache of the most recently used results. Its keys have up to *characters* characters in total.
+
+    The latest result remains even if its text alone is longer.
+    """
 
     def __init__(self, characters: int) -> None:
         self._room = characters
@@ -162,7 +174,7 @@ class ResultCache(Generic[T]):
         self._entries: OrderedDict[object, tuple[T, int]] = OrderedDict()
 
     def get(self, key: object, length: int, make: Callable[[], T]) -> T:
-        """Return the cached result for *key*, or compute it with *make*. *length*: length of the key's text."""
+        """Return the cached result for *key*, or compute it with *make*. *length*: characters in the key."""
         cached_result = self._entries.get(key)
         if cached_result is not None:
             self._entries.move_to_end(key)
@@ -177,13 +189,13 @@ class ResultCache(Generic[T]):
         return result
 
     def clear(self) -> None:
-        """Forget all cached computations."""
+        """Remove all cached results."""
         self._entries.clear()
         self._used = 0
 
 
 def cache_by_text(characters: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
-    """Build a decorator that caches the results of a function of a text, for *characters* of text in total."""
+    """Build a decorator that caches the results of a function of one text. *characters*: limit of the cache."""
 
     def decorated(function: Callable[[str], T]) -> Callable[[str], T]:
         result_cache: ResultCache[T] = ResultCache(characters)
@@ -193,17 +205,18 @@ def cache_by_text(characters: int) -> Callable[[Callable[[str], T]], Callable[[s
 
 
 WEIGHT_LEAST: Final = 200
-"""Minimum number of characters that a cached text counts as, because its result needs memory, too."""
+"""Number of characters that the cache adds to each text for the memory of its result."""
 
 
-# --- distribution of the ticks ---------------------------------------------------------------------
+# --- distribution of the work of each tick ----------------------------------------------------------
 
 
 def compute_allowance(world: World, *, new_submission: bool, booked: bool, remote: bool = False) -> int:
-    """Return the work that a submission may do now. If it is zero or less, the submission must wait for its turn.
+    """Return the work units that a submission may use now. At 0 or less, it must wait for its turn.
 
-    *new_submission*: it has just been sent. *booked*: this is its turn. *remote*: a program sent it and waits
-    for the response before it sends more. The host receives such submissions and so controls their number.
+    *new_submission*: the submission was just sent. *booked*: this is its booked turn. *remote*: a program has
+    sent it
+    and waits for the response. The host receives such submissions and therefore limits their number.
     """
     if booked:
         return TURN
@@ -216,13 +229,13 @@ def compute_allowance(world: World, *, new_submission: bool, booked: bool, remot
 
 
 def record_work(world: World, units: int, booked: bool) -> None:
-    """Record work at this tick, done in a *booked* turn or without one."""
+    """Record work units that were used at this tick. *booked*: a booked turn had reserved them."""
     before = world.sql_work - TURN if booked else world.sql_work
     world.sql_work = max(before, world.tick * DRAIN_PER_TICK) + units
 
 
 def book_turn(world: World) -> int:
-    """Book a turn after all others and return its tick."""
+    """Reserve a turn after all booked turns. Return its tick."""
     world.sql_work = max(world.sql_work, world.tick * DRAIN_PER_TICK) + TURN
     delay_ticks = -(-(world.sql_work - BURST) // DRAIN_PER_TICK)
     return max(delay_ticks, world.tick + TURN_TICKS)
