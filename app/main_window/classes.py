@@ -546,7 +546,7 @@ class ClassController(QObject):
         return dialog
 
     def allow_looks(self) -> None:
-        """Ask the person whether the instructor may observe this seat."""
+        """Permit the instructor to observe this seat, or withdraw the permission."""
         if self.seat is None:
             self._notice.show_info(tr(NO_SEAT))
         else:

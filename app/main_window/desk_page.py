@@ -1,4 +1,4 @@
-"""Page on which a drill is played: time controls above, the desk below, and their connections to the session."""
+"""Page on which a drill is played, and the connections of its views to the session."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ IN_TRANSPORT: Final = ("time.play", "time.step", "time.next_event", "time.next_s
 
 
 class DeskPage(QWidget):
-    """The desk under a bar with time and the end of the drill."""
+    """Page with the desk below a bar of time controls."""
 
     def __init__(self, desk: Desk, actions: Mapping[str, QAction]) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class DeskPage(QWidget):
         theme.call_after_events(self, theme.SIZE, self._fit)
 
     def _fit(self) -> None:
-        """Move the timeline to a row below the clock if it would be too short next to it."""
+        """Move the timeline to a separate row if it would be too short next to the clock."""
         needed_width = self.transport.minimumSizeHint().width() + self._finish.sizeHint().width()
         two_rows = self.width() < needed_width + TIMELINE_UNITS * self.fontMetrics().height()
         if two_rows == self._two_rows:
@@ -81,17 +81,17 @@ class DeskPage(QWidget):
         self._bar.addWidget(self.timeline, row, 0 if two_rows else 1, 1, 2 if two_rows else 1)
         self._bar.addWidget(self._finish, row, 2)
         self._bar.activate()
-        self._column.activate()  # immediately, because the desk stores its sizes by the size that results
+        self._column.activate()  # applied now, because the desk stores its layout for the resulting size
 
     @override
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.LayoutRequest:  # the size of clock or buttons has changed
+        if event.type() == QEvent.Type.LayoutRequest:  # the size of the clock or the buttons has changed
             self._fit()
         return super().event(event)
 
     @property
     def topology(self) -> Topology:
-        """The view in the middle."""
+        """View in the center of the desk."""
         return self.desk.get_view_of(Topology)
 
     def insert_bar(self, bar: QWidget) -> None:
@@ -99,12 +99,12 @@ class DeskPage(QWidget):
         self._column.insertWidget(1, bar)
 
     def add_stage(self, stage: QWidget) -> None:
-        """Add *stage* at the place of the desk; it is hidden until `show_stage`."""
+        """Add *stage*, which can replace the desk. It stays hidden until `show_stage`."""
         self._stage = stage
         self._column.addWidget(stage, 1)
 
     def show_stage(self, visible: bool) -> None:
-        """Show the stage instead of the desk, whose panels keep their places, or show the desk again."""
+        """Show the stage instead of the desk, or show the desk again. The panels of the desk keep their positions."""
         if visible:
             self.desk.set_covered(True)
             self._stage.show()
@@ -114,7 +114,7 @@ class DeskPage(QWidget):
             self.desk.set_covered(False)
 
     def show_running(self, running: bool) -> None:
-        """Set the button to "Run" or "Pause"."""
+        """Set the text of the play button to "Run" or "Pause"."""
         action = self._play_action
         action.setText(tr("Pause") if running else tr("Run"))
         colors = theme.get_tokens(self.palette())
@@ -123,11 +123,11 @@ class DeskPage(QWidget):
 
 
 FACTS_LETTERS: Final = 24
-"""Minimum width of the facts of a run in letters."""
+"""Minimum width of the run facts, in characters."""
 
 
 class RunFacts(QLabel):
-    """Facts of the current run for the status bar: mode, seed, and whether it is recorded."""
+    """Status bar label with facts about the current run: mode, seed, and whether it is recorded."""
 
     def __init__(self, play: RunController) -> None:
         super().__init__()
@@ -135,14 +135,14 @@ class RunFacts(QLabel):
         self._drill: Drill | None = None
         self._seat = ""
         """State of the seat in its class."""
-        # in full screen there is no size grip, so the margin would be missing
+        # needed in full screen, where no size grip provides a margin
         self.setContentsMargins(0, 0, 6, 0)
         play.began.connect(self._show_facts)
         play.recorded.connect(self._show_facts)
 
     @override
     def minimumSizeHint(self) -> QSize:
-        """Leave the room to the command line; a longer text is elided."""
+        """Return a small width, so that the command line has enough room. A longer text is elided."""
         full_size = super().minimumSizeHint()
         return QSize(
             min(full_size.width(), self.fontMetrics().averageCharWidth() * FACTS_LETTERS), full_size.height()
@@ -158,7 +158,7 @@ class RunFacts(QLabel):
         )
 
     def show_seat(self, text: str) -> None:
-        """Show the seat in a class."""
+        """Show the state of the seat in its class."""
         self._seat = text
         if self._drill is not None and self._play.attending:
             self._show_facts(self._drill)
@@ -170,7 +170,7 @@ class RunFacts(QLabel):
             parts = [self._seat or tr("no longer in a class")]
         seed = [tr("seed {number}").format(number=drill.seed)]
         if self._play.attending and drill.mode is DrillMode.EXAM:
-            seed = []  # with the seed the same drill could be rehearsed next to the exam
+            seed = []  # with the seed, a person could rehearse the same drill during the exam
         mode = formatting.get_mode_name(drill.mode.value)
         if self._play.watching:
             mode = tr("best possible") if self._play.best is not None else tr("reference solution")
@@ -181,7 +181,10 @@ class RunFacts(QLabel):
 
 
 class DeskConnection(WindowPart):
-    """Connection between session and views: it forwards the session's signals to the views, and their requests back."""
+    """Connection between session and views.
+
+    It forwards the session's signals to the views, and their requests back.
+    """
 
     def __init__(self, shared: SharedParts, page: DeskPage, input_line: InputLine) -> None:
         super().__init__(shared)
@@ -216,7 +219,7 @@ class DeskConnection(WindowPart):
         session.running_changed.connect(console.tabs.show_running)
 
     def _edit_connection(self, client: str) -> None:
-        """Open the connection string of an application; the dialog follows the run."""
+        """Open the dialog for the connection string of an application. The dialog is updated when the run changes."""
         drill = self._session.drill
         if drill is None:
             return
@@ -234,23 +237,23 @@ class DeskConnection(WindowPart):
         editor.show()
 
     def apply_input(self, line: str) -> None:
-        """Apply the input that a view requests, after a confirmation if the input cannot be undone."""
+        """Apply an input that a view requests. Ask first if the input cannot be undone."""
         self._irrevocable.confirm_input(line, self.apply_typed_input)
 
     def apply_typed_input(self, line: str) -> None:
-        """Apply a typed line, and remove an outdated notice."""
+        """Apply a typed line, and clear the notice."""
         self._notice.clear()
         self._session.apply_input(line)
 
     def apply_command_line(self, line: str) -> None:
-        """Apply a line of the command line; results of `sql` and `ps` appear in a tab."""
+        """Apply a line of the command line. Results of `sql` and `ps` appear in a tab of the console."""
         console = self._page.desk.get_view_of(Console)
         console.prepare_window(line)
         self.apply_typed_input(line)
         console.clear_expected()
 
     def _show_moment(self, drill: Drill) -> None:
-        """Show the present or a past state of the run."""
+        """Show the current or a past state of the run."""
         if self._session.looking_back:
             self._page.desk.show_moment(drill)
         else:
@@ -259,7 +262,7 @@ class DeskConnection(WindowPart):
         self._input_line.show_drill(drill)
 
     def _show_questions(self, events: list[Event]) -> None:
-        """Show a question that stops the time in front."""
+        """Bring the brief to the front if a new question pauses the run."""
         if any(isinstance(event.data, QuestionData) and event.data.pause for event in events):
             brief = self._page.desk.docks["brief"]
             brief.show()
@@ -267,7 +270,7 @@ class DeskConnection(WindowPart):
 
 
 class ViewConnection(WindowPart):
-    """Connection between the views of the desk for their requests to each other."""
+    """Connection between the views of the desk. It forwards their requests to each other."""
 
     def __init__(self, shared: SharedParts, desk: Desk) -> None:
         super().__init__(shared)
@@ -300,7 +303,7 @@ class ViewConnection(WindowPart):
             view.show_database(topology.opened_database)
 
     def _connect_server(self, view: ErrorLog | Dashboard | ClusterManager) -> None:
-        """Let a view of one server follow the server that is selected in the topology."""
+        """Let *view*, which shows one server, follow the selection in the topology."""
 
         def show_target(target: ActionTarget | None) -> None:
             if target is not None and target.kind == "server":
@@ -340,7 +343,7 @@ class ViewConnection(WindowPart):
         dock.raise_()
 
     def _open_log(self, server: str) -> None:
-        from app.views.error_log import ErrorLog  # only with the view
+        from app.views.error_log import ErrorLog  # the view must exist first
 
         self._desk.get_view_of(ErrorLog).show_server(server)
         self._desk.focus_view("error_log")

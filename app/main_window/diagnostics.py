@@ -1,4 +1,4 @@
-"""Help: check of the installation in a separate process, and the support bundle."""
+"""Installation check in a separate process, and the support bundle (Help menu)."""
 
 import sys
 from pathlib import Path
@@ -16,13 +16,13 @@ from app.words.language import tr
 from engine.localization import build_message
 
 COMMAND: Final = ["-m", "app", "doctor", "--lines"]
-"""Command of the same check on the command line."""
+"""Arguments of the command that runs the same check in a terminal."""
 KILL_MS: Final = 2_000
 """Time limit for the end of a canceled check."""
 
 
 class InstallationCheckDialog(WindowPart):
-    """Dialog for the installation check, with the check and its findings."""
+    """Controller of the dialog for the installation check. It runs the check and collects its findings."""
 
     def __init__(self, shared: SharedParts) -> None:
         super().__init__(shared)
@@ -37,7 +37,7 @@ class InstallationCheckDialog(WindowPart):
         return self._process is not None
 
     def examine(self) -> None:
-        """Show the dialog and run all checks (again)."""
+        """Show the dialog and start all checks, unless they are running."""
         if self.page is None:
             self.page = Diagnostics(self._window)
             self.page.again_wanted.connect(self.examine)
@@ -51,14 +51,14 @@ class InstallationCheckDialog(WindowPart):
         self._process = process = QProcess(self)
         process.setWorkingDirectory(
             str(Path(__file__).parents[2])
-        )  # a program that runs from a folder without installation
+        )  # needed for a program that runs from its folder without an installation
         process.readyReadStandardOutput.connect(self._read_output)
         process.finished.connect(lambda *_: self._end_check())
         process.errorOccurred.connect(self._on_failed)
         process.start(sys.executable, COMMAND)
 
     def save_bundle(self) -> None:
-        """Ask for a file and write the bundle to it."""
+        """Ask for a file and write the support bundle to it."""
         title, kind = tr("Save a support bundle"), tr("Zip files (*.zip)")
         file = ask_file(self._window, title, "mirrordrill-support.zip", kind)
         if file is None:
@@ -75,7 +75,7 @@ class InstallationCheckDialog(WindowPart):
         self._notice.show_info(text.format(file=file, members=", ".join(members)))
 
     def stop(self) -> None:
-        """Stop the checks when the window closes."""
+        """Stop the running check, because the window closes."""
         process, self._process = self._process, None
         if process is not None:
             process.blockSignals(True)
@@ -94,9 +94,9 @@ class InstallationCheckDialog(WindowPart):
         for line in complete_lines:
             try:
                 finding = parse_check_result(line)
-            except ValueError:  # the finding is only a remark of a library
+            except ValueError:  # the line is a message of a library, not a finding
                 continue
-            if finding.name != PROFILE:  # the profile is open here: see _own
+            if finding.name != PROFILE:  # this process has the profile open and checks it itself
                 self._add_finding(finding)
 
     def _add_finding(self, finding: CheckResult) -> None:
@@ -123,7 +123,7 @@ class InstallationCheckDialog(WindowPart):
             self._end_check()
 
     def _check_profile(self) -> list[CheckResult]:
-        """Check the profile that this window has open: SQLite's full check and the journals' checksums."""
+        """Check the open profile: SQLite's full check, and the checksums of the journals."""
         profile = self._profile
         if profile is None:
             return [

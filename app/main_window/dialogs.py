@@ -1,4 +1,4 @@
-"""Small dialogs; each is closed before its answer is used."""
+"""Small dialogs that ask for a note, a time, a file, a condition or shortcuts."""
 
 from collections.abc import Callable
 
@@ -18,14 +18,14 @@ from engine.drill.running.drill import Drill
 
 
 def ask_note(parent: QWidget, do: Callable[[str], None]) -> None:
-    """Ask for the text of a note and send it as an input line."""
+    """Ask for the text of a note and pass it to *do* as an input line."""
     text = ask_text(parent, tr("Note"), tr("Note for the run:"))
     if text and text.strip():
         do(f"note {text.strip()}")
 
 
 def ask_moment(parent: QWidget, now_s: float, run_to: Callable[[float], None]) -> None:
-    """Ask for a future time, in seconds since the start."""
+    """Ask for a future time in seconds since the start, and pass it to *run_to*."""
     to_s, accepted = QInputDialog.getDouble(
         parent, tr("Run to"), tr("Seconds since the start:"), now_s + 60.0, now_s, now_s + 86_400.0, 2
     )
@@ -44,7 +44,7 @@ def ask_file(parent: QWidget) -> str:
 
 
 def show_sheet(parent: QWidget, appearance: Appearance) -> ShortcutSheet:
-    """Show the list of keyboard shortcuts, with a button for changing them."""
+    """Show the list of keyboard shortcuts, with a button that opens the shortcut editor."""
     sheet = ShortcutSheet(parent)
     sheet.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     sheet.show_keys(appearance.key_scheme, appearance.keys_now)
@@ -54,14 +54,14 @@ def show_sheet(parent: QWidget, appearance: Appearance) -> ShortcutSheet:
         sheet.show_keys(appearance.key_scheme, appearance.keys_now)
 
     appearance.changed.connect(update_sheet)
-    # the sheet is deleted when it is finished
+    # the dialog is deleted when it is closed
     sheet.finished.connect(lambda _: appearance.changed.disconnect(update_sheet))
     sheet.open()
     return sheet
 
 
 def edit_keys(parent: QWidget, appearance: Appearance) -> KeyEditor:
-    """Show the dialog for changing keyboard shortcuts."""
+    """Show the editor of keyboard shortcuts."""
     editor = KeyEditor(parent)
     editor.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     editor.show_keys(appearance.key_scheme, appearance.key_changes)
@@ -71,7 +71,7 @@ def edit_keys(parent: QWidget, appearance: Appearance) -> KeyEditor:
 
 
 def list_examples(drill: Drill) -> list[str]:
-    """Return conditions about this drill's objects, without the goals' own."""
+    """Return example conditions about the objects of this drill, without the conditions of its goals."""
     world = drill.world
     databases, servers = world.list_databases(), list(world.instances)
     example_list = [f"{database} is SYNCHRONIZED" for database in databases[:1]]
@@ -95,12 +95,12 @@ def _find_problem(drill: Drill, text: str) -> str:
 
 
 def ask_until(session: HostSession, parent: QWidget) -> None:
-    """Ask for a condition and run to it."""
+    """Ask for a condition and run until it is met."""
     drill = session.drill
     if drill is None:
         return
     if drill.is_truth_hidden:
-        session.run_until("")  # shows the reason
+        session.run_until("")  # validates the condition and shows the reason for an error
         return
     box = ConditionDialog(list_examples(drill), lambda text: _find_problem(drill, text), parent)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -1,4 +1,4 @@
-"""Choice of a drill: shows the brief of the chosen drill, and starts its run from the brief."""
+"""Selection of a drill: shows the brief of a drill, and starts its run from the brief."""
 
 from functools import partial
 
@@ -13,7 +13,7 @@ from engine.drill.running.drill import Drill
 
 
 class DrillChoice(WindowPart):
-    """Selection of a drill in the window; remembers which scenario was shown last."""
+    """Controller of the drill selection. It remembers which scenario was shown last."""
 
     def __init__(self, shared: SharedParts, brief: BriefPage, navigation: Navigation) -> None:
         super().__init__(shared)
@@ -36,7 +36,7 @@ class DrillChoice(WindowPart):
             self._notice.warn(tr("{name} can no longer be opened.").format(name=name))
 
     def ask_to_choose(self, name: str) -> None:
-        """Show the brief of a drill, after a question if a run is in progress."""
+        """Show the brief of the scenario *name*. Ask first if a run is in progress."""
         self._irrevocable.confirm_if_needed("leave", partial(self.choose, name))
 
     def show(self, scenario: Scenario) -> None:
@@ -51,7 +51,7 @@ class DrillChoice(WindowPart):
         self._navigation.show_page(self._brief, scenario.title)
 
     def generate_drill(self, level: str) -> None:
-        """Show the brief of a generated drill, which is proved first, between frames."""
+        """Generate a drill, prove between frames that it can be solved, and show its brief."""
         scenarios = [
             scenario for name in GENERATORS if (scenario := self._library.find_scenario(name)) is not None
         ]

@@ -1,4 +1,4 @@
-"""The staged failover: slow motion during a failover, a replay at any time, and the way back to the desk."""
+"""Staged failover: slow motion during a failover, its replay at any time, and the return to the desk."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ if TYPE_CHECKING:
     from engine.drill.time.cooperative_tasks import Slices
 
 SIZE: Final = QSize(1280, 620)
-"""Pixels of the picture: half a slide. Ours."""
+"""Size of the film in pixels: half a slide. Our choice."""
 FRAME_S: Final = 0.1
 LAST_S: Final = 4.0
-"""Seconds that the result stays on screen before the replay restarts."""
+"""Seconds for which the result stays on screen before the film repeats."""
 
 
 def export_moment(replay: MomentReplay, stage: FailoverStage, notice: NoticeBar) -> None:
-    """Ask for a file and write the film; the button shows the progress."""
+    """Ask for a file and write the film of a failover to it. The button shows the progress."""
     button = stage.buttons[EXPORT]
     kinds = "GIF (*.gif);;MP4 (*.mp4)"
     film = ask_file(stage, tr("Export as GIF or MP4"), "failover.gif", kinds, replaced_by=(".mp4",))
@@ -111,7 +111,7 @@ def export_moment(replay: MomentReplay, stage: FailoverStage, notice: NoticeBar)
 def encode_film(
     replay: MomentReplay, colors: theme.ThemeTokens, large_text: bool, encoder: str | None = None
 ) -> Slices[bytes | None]:
-    """Return the film of a replay as a GIF, or as an MP4 by *encoder*; None if it fails. A slice is a frame."""
+    """Encode the replay as a GIF, or as an MP4 with *encoder*. Return None on failure. Each slice is a frame."""
     samples = []
     for number in range(replay.begun_count):
         samples.append(_render_pixels(replay.build_phase_view(number), colors, large_text))
@@ -139,25 +139,26 @@ def _render_pixels(view: StageView, colors: theme.ThemeTokens, large_text: bool)
 
 
 TYPING_S: Final = 3.0
-"""Time after a key press in which the person counts as typing, so that the stage does not take the focus.
-Ours.
+"""Time after a key press during which the person counts as typing. The stage then does not take the focus.
+
+Our choice.
 """
 GIVE_UP_S: Final = 30.0
-"""Simulated time after which the stage no longer waits for a failover, or for the clients. Ours."""
+"""Simulated time after which the stage no longer waits for a failover or for the clients. Our choice."""
 FRAME_MS: Final = 33
 LIVE, STEP, REPLAYING, OVER, WHY = "live", "step", "replay", "over", "why"
 REVEAL_MS: Final = 700
-"""Wall time after which the next requirement is judged. Ours."""
+"""Wall time between two requirements that are revealed. Our choice."""
 
 WATCH_OFFER_S: Final = 20.0
-"""Time for which the failover in progress is offered to a person at the keyboard. Assumed."""
+"""Time for which a notice offers the failover in progress to a person who is typing. Assumed."""
 
 
 class FailoverMoment(WindowPart):
-    """Controller that shows and hides the stage; it may pause the run but changes nothing in it."""
+    """Controller that shows and hides the stage. It may pause the run, but changes nothing in the run."""
 
     abandoned = Signal()
-    """Signal: the user left the stage of the first run."""
+    """Signal: the user has left the stage of the introduction."""
     presenting_wanted = Signal()
     """Signal: request to start or stop the presenter mode."""
 
@@ -207,11 +208,11 @@ class FailoverMoment(WindowPart):
     # --- start ----------------------------------------------------------------------------------------------
 
     def _is_wanted(self, drill: Drill) -> bool:
-        """Return whether failovers are staged now: the clock runs, and a person watches."""
+        """Return whether to stage a failover now: failovers may be staged, and time runs at normal speed."""
         return self._is_allowed(drill) and self._session.running and not self._session.busy
 
     def _is_allowed(self, drill: Drill) -> bool:
-        """Return whether failovers may be staged: the setting is on, and there is no exam, class or film."""
+        """Return whether failovers may be staged: by the setting, outside of exams, classes and watched runs."""
         if self._play.introducing:
             return True
         choice = self._store.get(settings.FAILOVER_MOMENT)
@@ -226,7 +227,7 @@ class FailoverMoment(WindowPart):
         if drill is None or self._session.drill is not drill:
             return
         if self.state:
-            self._facts = None  # capture the facts of the stage again
+            self._facts = None  # the stage must capture its facts again
             return
         number = next(
             (n for n in reversed(range(len(drill.world.failovers))) if _is_running(drill.world.failovers[n])),
@@ -255,7 +256,7 @@ class FailoverMoment(WindowPart):
             if expected is None:
                 self._offer_reasons(databases)
                 return
-        if not self._is_wanted(drill):  # a jump to a later event has passed the failure
+        if not self._is_wanted(drill):  # the failure occurred during a jump to a later event
             return
         if _is_typing():
             words = tr("A failover has begun.")
@@ -272,9 +273,9 @@ class FailoverMoment(WindowPart):
         self._follow_run()
 
     def hold_phase(self, number: int | None) -> None:
-        """Keep phase *number* on stage while a caption explains it; -1: the last phase.
+        """Keep phase *number* on stage while a caption explains it. -1 keeps the last phase.
 
-        None: follow the run again.
+        None follows the run again.
         """
         self._held_phase = number
         self._follow_run()
@@ -301,7 +302,7 @@ class FailoverMoment(WindowPart):
         self._start_replay()
 
     def _offer_reasons(self, databases: list[str]) -> None:
-        """Offer the reason why no copy takes over, unless a person shut the database down on purpose."""
+        """Offer to explain why no copy of the first of *databases* takes over."""
         if databases and not _is_typing():
             words = tr("{database} is down, and no automatic failover will take over.").format(
                 database=databases[0]
@@ -309,7 +310,7 @@ class FailoverMoment(WindowPart):
             self._notice.offer(words, tr("Why not?"), self.explain)
 
     def explain(self) -> None:
-        """Show the requirements of an automatic failover one by one."""
+        """Show the requirements of an automatic failover one after another."""
         drill, history = self._session.live, self._session.history
         if drill is None or history is None:
             return
@@ -367,13 +368,13 @@ class FailoverMoment(WindowPart):
         get_guard().record_appearance(self.stage)
 
     def show_appearance(self) -> None:
-        """Follow text size, presenter mode and motion, also while the stage is on screen."""
+        """Apply the current text size, presenter mode and motion to the stage."""
         presenting = bool(self._store.get(settings.BEFORE_PRESENTING))
         is_presenting = presenting or self._store.get(settings.FONT_SCALE) >= FAR_SCALE
         self.stage.set_appearance(is_presenting, self._store.get(settings.REDUCED_MOTION), presenting)
 
     def close(self) -> None:
-        """Hide the stage; the clock is unchanged."""
+        """Hide the stage. The clock does not change."""
         if not self.state:
             return
         self.state = ""
@@ -399,7 +400,7 @@ class FailoverMoment(WindowPart):
     # --- live -----------------------------------------------------------------------------------------------
 
     def _follow_run(self) -> None:
-        """Follow the run."""
+        """Update the stage, the speed and the pauses from the current state of the run."""
         drill = self._session.live
         if self.state != LIVE or drill is None or self._hold.isActive():
             return
@@ -407,7 +408,7 @@ class FailoverMoment(WindowPart):
         if moment is None:
             return
         target = moment.find_phase(drill.tick)
-        if self._play.introducing:  # captions hold each phase longer than the wall clock would
+        if self._play.introducing:  # captions control how long each phase is shown
             held_phase = self._held_phase
             self._shown_count = target = target if held_phase is None else held_phase % len(moment.phases)
         while self._shown_count < target:
@@ -425,9 +426,9 @@ class FailoverMoment(WindowPart):
             self._session.set_speed(times.compute_live_speed(moment.phases[self._shown_count], drill.tick))
 
     def _update_moment(self, drill: Drill) -> Moment | None:
-        """Return the current state of the failover; None if an expected failover is no longer possible.
+        """Return the current state of the failover. Return None if an expected failover can no longer occur.
 
-        An expected failover that has begun becomes the staged one.
+        When an expected failover starts, it becomes the staged failover.
         """
         if self._number is None:
             self._number = next(
@@ -450,7 +451,7 @@ class FailoverMoment(WindowPart):
 
     @staticmethod
     def _compute_deadline(moment: Moment) -> Tick:
-        """Return the tick after which the stage gives up."""
+        """Return the tick after which the stage stops waiting."""
         ticks = [p.start_tick for p in moment.phases if p.start_tick is not None]
         return max(ticks) + round(GIVE_UP_S * TICKS_PER_S)
 
@@ -470,7 +471,7 @@ class FailoverMoment(WindowPart):
             self._follow_run()
 
     def _pause_after_failover(self) -> None:
-        """Pause the clock until the user has seen the result."""
+        """Pause the clock, so that the user can see the result."""
         self.state = OVER
         self._session.pause()
         self._session.set_speed(self._resume[0])
@@ -508,7 +509,7 @@ class FailoverMoment(WindowPart):
             self.stage.show_running(False)
 
     def _show_phase(self, number: int) -> None:
-        """Show the end of one phase, or its latest state."""
+        """Show the end of phase *number*, or its latest state if it has not ended."""
         replay = self._prepare_replay()
         if replay is None or not 0 <= number < replay.begun_count:
             return
@@ -556,7 +557,7 @@ class FailoverMoment(WindowPart):
         self._follow_run()
 
     def _toggle_animation(self) -> None:
-        """Pause or continue the animation; at the end return to the desk."""
+        """Pause or continue the animation. At its end, return to the desk."""
         if self.state == OVER:
             self.leave()
         elif self.state == LIVE:

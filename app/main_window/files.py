@@ -1,4 +1,4 @@
-"""Files of the user: scenarios, bundles, recorded runs and scripts, opened by a dialog or dropped on the window."""
+"""Files of the user: scenarios, bundles, recorded runs and scripts. They open from a dialog or by drag and drop."""
 
 import json
 from collections.abc import Callable
@@ -37,7 +37,7 @@ from engine.overrides import override
 
 
 class ScriptFiles(WindowPart):
-    """File operations of the SQL windows and of the lists of events."""
+    """File operations of the query windows and of the event lists."""
 
     def __init__(self, shared: SharedParts, console: Console) -> None:
         super().__init__(shared)
@@ -45,11 +45,11 @@ class ScriptFiles(WindowPart):
         console.file_wanted.connect(self.execute_request)
 
     def add_table(self, table: EventTable) -> None:
-        """Connect a list of events."""
+        """Connect the export of an event list."""
         table.save_wanted.connect(partial(self.save_rows, table))
 
     def execute_request(self, request: str) -> None:
-        """Execute a request of the SQL windows: "open", "save" or "results"."""
+        """Execute a request of the query windows: "open", "save" or "results"."""
         {"open": self.choose_script, "save": self.save, "results": self.save_results}[request]()
 
     def choose_script(self) -> None:
@@ -59,7 +59,7 @@ class ScriptFiles(WindowPart):
             self.open(Path(name))
 
     def open(self, file: Path) -> None:
-        """Open a script in a new query window, on the server of the front one."""
+        """Open a script in a new query window, on the server of the front window."""
         console, drill = self._console, self._session.drill
         if drill is None:
             self._notice.show_info(tr("Start a drill first. The script opens on one of its servers."))
@@ -75,7 +75,7 @@ class ScriptFiles(WindowPart):
             console.tabs.show_file_name(window, escape_invisible(file.name))
 
     def save(self) -> None:
-        """Save the text of the front window."""
+        """Save the text of the front query window."""
         window = self._console.current
         if window is not None:
             text = window.editor.toPlainText()
@@ -86,7 +86,7 @@ class ScriptFiles(WindowPart):
                 self._console.tabs.show_file_name(window, escape_invisible(path.name))
 
     def save_results(self) -> None:
-        """Save the results of the batch in the front window: its result sets as a table, or all its output as text."""
+        """Save the results of the front query window: result sets as a table, or all output as text."""
         window = self._console.current
         outcome = window.results.outcome if window is not None else None
         if window is None or outcome is None:
@@ -104,7 +104,7 @@ class ScriptFiles(WindowPart):
         self._write(tr("Save the results"), f"{window.server}.txt", kinds, content)
 
     def save_rows(self, rows: EventTable) -> None:
-        """Save the rows that a log or another list of events shows now, for a spreadsheet or a mail."""
+        """Save the rows that an event list currently shows."""
         columns, listed = rows.list_shown_rows()
         if not listed:
             self._notice.show_info(tr("No rows to save."))
@@ -119,9 +119,9 @@ class ScriptFiles(WindowPart):
         self._write(tr("Save these rows"), f"{rows.file_name}.csv", kinds, content)
 
     def _write(self, title: str, suggested: str, kinds: str, content: Callable[[Path], str]) -> Path | None:
-        """Ask for a file and write the content, completely or not at all; report the reason of a failure.
+        """Ask for a file and write the content atomically. Report the reason of a failure.
 
-        Return the written file.
+        Return the written file, or None.
         """
         file = ask_file(self._window, title, suggested, kinds)
         if file is None:
@@ -142,16 +142,16 @@ def _format_sql_filter() -> str:
 
 
 KINDS: Final = frozenset({".toml", ".json", bundle.SUFFIX, sql_files.SUFFIX})
-"""Endings of files that can be opened."""
+"""Extensions of files that can be opened."""
 PROBLEMS_SHOWN_MAX: Final = 5
-"""Maximum problems of a bundle in the window's notice; `mirrordrill check` lists all."""
+"""Maximum number of problems of a bundle in the notice. `mirrordrill check` lists all problems."""
 
 
 class FileOpener(WindowPart):
-    """Opener of files: each kind goes to its own part; foreign files pass the *gate* first."""
+    """Opener of files. Each kind of file opens in its own part of the window. Foreign files pass *gate* first."""
 
     opened = Signal(str)
-    """Signal: path of a drill or bundle that is now on screen."""
+    """Signal: path of a drill or bundle that is on screen now."""
 
     def __init__(
         self,
@@ -181,9 +181,8 @@ class FileOpener(WindowPart):
     def open(self, name: str) -> None:
         """Open the file *name*: a scenario, a bundle, a recorded run or a script.
 
-        Show the problem if it cannot be opened.
-
-        A script opens in the run on screen. All other files leave the run.
+        If the file cannot be opened, show the problem. A script opens in the current run. All other files
+        leave the run.
         """
         if Path(name).suffix.lower() == sql_files.SUFFIX:
             self._scripts.open(Path(name))
@@ -225,7 +224,7 @@ class FileOpener(WindowPart):
 
 
 class FileDropHandler(QObject):
-    """Handler of files dropped on the window, which are opened as if selected in a dialog."""
+    """Handler of files that are dropped on the window. They open as if they were selected in a dialog."""
 
     dropped = Signal(str)
     """Signal: path of a dropped file."""
@@ -248,17 +247,17 @@ class FileDropHandler(QObject):
 
 
 def _find_dropped_file(data: QMimeData) -> str:
-    """Return the local file that is being dragged, if its kind can be opened."""
+    """Return the path of the dragged local file if its kind can be opened, or an empty text."""
     files = [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
     return files[0] if len(files) == 1 and Path(files[0]).suffix.lower() in KINDS else ""
 
 
 RECENT_FILES_MAX: Final = 10
-"""Number of remembered files. Ours: readable at a glance in a menu."""
+"""Maximum number of recent files, so that the menu is readable at a glance. Our choice."""
 
 
 class RecentFiles(QObject):
-    """Recent files, newest first; missing files stay listed but disabled."""
+    """Menu of recent files, newest first. Missing files stay listed, but are disabled."""
 
     file_wanted = Signal(str)
     """Signal: path of a recent file to open."""
@@ -276,7 +275,7 @@ class RecentFiles(QObject):
         return [Path(name) for name in names if isinstance(name, str) and "\0" not in name]
 
     def add(self, file: str) -> None:
-        """Add *file*, which was opened."""
+        """Add *file*, which was just opened, as the newest file."""
         path = Path(file).resolve()
         self._save_files(
             [path, *(other_path for other_path in self.list_files() if other_path != path)][:RECENT_FILES_MAX]
@@ -290,7 +289,7 @@ class RecentFiles(QObject):
         self._store.set(settings.RECENT, json.dumps([str(file) for file in files]))
 
     def _fill(self) -> None:
-        """Add one entry per file, with its folder if names are equal."""
+        """Add one menu entry per file. If names are equal, add the folder."""
         menu, files = self.menu, self.list_files()
         menu.clear()
         names = [file.name for file in files]

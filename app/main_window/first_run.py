@@ -1,4 +1,4 @@
-"""The first run: watch a failover with five captions, then bring the lost server back."""
+"""Introduction for new users: they watch a failover with five captions, then bring the lost server back."""
 
 from collections.abc import Callable
 from functools import partial
@@ -22,19 +22,19 @@ from engine.events import Event, FaultData, select_data
 from engine.verbs import VERBS
 
 SLOW: Final = 0.25
-"""Speed of the failover: its four seconds take sixteen."""
+"""Speed during the failover. Its four seconds take sixteen."""
 FAST: Final = 10.0
-"""Speed while the server boots: a minute and a half takes nine seconds."""
+"""Speed while the server starts. A minute and a half takes nine seconds."""
 
 
 class FirstRun(WindowPart):
-    """Controller of the first run, which plays the lab without a record.
+    """Controller of the introduction, which plays the lab without recording it.
 
-    It pauses only its own clock. No drill and no page waits for it.
+    It pauses only its own clock. No drill or page waits for it.
     """
 
     finished = Signal()
-    """Signal: the lost server is back, and the user requests the next drill."""
+    """Signal: the lost server is back, and the user wants to start the next drill."""
 
     def __init__(
         self, shared: SharedParts, page: DeskPage, navigation: Navigation, moment: FailoverMoment
@@ -61,12 +61,12 @@ class FirstRun(WindowPart):
     # --- beginning and end ----------------------------------------------------------------------------------
 
     def ask_to_start(self) -> None:
-        """Start the first run, after a question if a run is in progress."""
+        """Start the introduction. Ask first if a run is in progress."""
         self._irrevocable.confirm_if_needed("leave", self.start)
 
     @show_busy_cursor()
     def start(self) -> None:
-        """Play the lab from just before the failure."""
+        """Start the lab just before the failure."""
         scenario = self._library.find_scenario(first_run.SCENARIO)
         if scenario is None:
             return
@@ -75,12 +75,12 @@ class FirstRun(WindowPart):
         self._play.start_first_run(scenario, first_run.START_TICK)
 
     def show_page(self) -> None:
-        """React to a change of the page: the introduction is over when its desk is left."""
+        """End the introduction if another page than the desk is shown."""
         if self._drill is not None and not self._navigation.on_desk:
             self._forget()
 
     def _on_drill_changed(self, drill: Drill) -> None:
-        """React to another run on screen, which ends the introduction."""
+        """End the introduction if another run is on screen."""
         self._forget()
         if self._play.introducing:
             self._drill = drill
@@ -101,14 +101,14 @@ class FirstRun(WindowPart):
         self.mark.withdraw()
 
     def _skip(self) -> None:
-        """Leave the first run; nothing of it is stored."""
+        """Leave the introduction. Nothing of it is stored."""
         self._forget()
         self._navigation.show_home()
 
     # --- the failover ---------------------------------------------------------------------------------------
 
     def _check_time(self) -> None:
-        """Cut the power when its time has come."""
+        """Cut the power at the planned time."""
         drill = self._drill
         if drill is None or self._session.live is not drill or drill.finished:
             return
@@ -149,7 +149,7 @@ class FirstRun(WindowPart):
         self._point_at_part(caption.part, caption.title, caption.text, tr("Next"), tr("Skip"), count)
 
     def _show_next_caption(self) -> None:
-        """Show the next caption if its event has happened; otherwise let time continue."""
+        """Show the next caption if its event has occurred. Otherwise, let time continue."""
         if self._shown_count == CAPTIONS:
             self._hand_over()
         elif len(self._build_captions()) > self._shown_count:
@@ -216,19 +216,19 @@ class FirstRun(WindowPart):
         )
 
     def _find_card_rect(self, name: str) -> QRect:
-        """Return the place of a card in the window, on the stage or in the topology."""
+        """Return the rectangle of a card in the window, on the stage or in the topology."""
         widget, rects = self._find_parts()
         rect = rects.get(name, widget.rect())
         return rect.translated(widget.mapTo(self._window, QPoint(0, 0))).intersected(self._window.rect())
 
     def _find_parts(self) -> tuple[QWidget, dict[str, QRect]]:
-        """Return the picture that is on screen, and the places of its parts."""
+        """Return the visible picture, which is the stage or the topology, and the rectangles of its cards."""
         if self._stage.isVisible():
             return self._stage.canvas, self._stage.canvas.find_part_rects()
         return self._topology, dict(self._topology.list_card_rects())
 
     def _list_obstacles(self) -> list[QRect]:
-        """Return the rectangles that the caption should not cover: cards, and everything around the picture."""
+        """Return the rectangles that a caption should not cover: cards, and everything around the picture."""
         window = self._window.rect()
         widget, rects = self._find_parts()
         box = widget.rect().translated(widget.mapTo(self._window, QPoint(0, 0)))

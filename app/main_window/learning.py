@@ -1,4 +1,4 @@
-"""Learn from your mistakes: the position before each mistake, the player's answer, and the better continuation."""
+"""Practice of mistakes: the position before each mistake, the user's answer, and the better continuation."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ from engine.inputs import Input
 
 
 class Learning(WindowPart):
-    """Player of the lessons of one run; nothing is recorded or scored."""
+    """Controller of the lessons of one run. Nothing is recorded or scored."""
 
     def __init__(self, shared: SharedParts, page: DeskPage, debriefing: DebriefPage) -> None:
         super().__init__(shared)
@@ -41,7 +41,7 @@ class Learning(WindowPart):
     # --- lessons --------------------------------------------------------------------------------------------
 
     def start(self, model: DebriefModel, lessons: tuple[RunSegment, ...]) -> None:
-        """Begin with the first of *lessons*."""
+        """Start with the first of *lessons*."""
         self._model, self._lessons = model, lessons
         self._show_lesson(0)
 
@@ -74,7 +74,7 @@ class Learning(WindowPart):
     # --- answers --------------------------------------------------------------------------------------------
 
     def _judge_answer(self) -> None:
-        """Judge the player's action if there is a new one."""
+        """Judge the user's action, if there is a new action."""
         live = self._session.live
         if not self._open or live is None or not self._play.practicing or self._task.running:
             return

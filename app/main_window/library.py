@@ -1,4 +1,4 @@
-"""Contents of the list pages: scenarios with their best results, interrupted runs, finished runs."""
+"""Data of the list pages: scenarios with the user's best results, interrupted runs, and finished runs."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -21,11 +21,11 @@ from engine.drill.judging.report import compute_calibration
 from engine.drill.judging.shapes import Calibration
 
 INTERRUPTED_SHOWN: Final = 3
-"""Interrupted runs offered on the start page, newest first."""
+"""Maximum number of interrupted runs on the start page, newest first."""
 
 
 class Library:
-    """Playable scenarios by name, with the profile's data about them."""
+    """Playable scenarios by name, with the results of the profile."""
 
     def __init__(self, profile: Profile | None) -> None:
         self._profile = profile
@@ -38,7 +38,7 @@ class Library:
         """Summaries of this window: without a profile no file keeps them."""
 
     def read_scenarios(self) -> None:
-        """Search for scenarios (again)."""
+        """Find all scenarios again."""
         files, self.problems = scenario_files.list_all_files()
         folder = self._profile.file.parent if self._profile is not None else None
         scenario_summaries, problems = summaries.read(files, folder, self._read)
@@ -52,7 +52,7 @@ class Library:
         self.scenarios = {}
 
     def find_scenario(self, name: str) -> Scenario | None:
-        """Return the scenario with that name if it can be found and read."""
+        """Return the scenario *name*, or None if it does not exist or is unreadable."""
         if name not in self.scenarios:
             try:
                 self.scenarios[name] = scenario_files.find(name).load()
@@ -66,19 +66,22 @@ class Library:
         return scenario.title if scenario is not None else name
 
     def build_cards(self) -> list[DrillCard]:
-        """Return all that can be played, in order."""
+        """Return a card for each playable scenario, in the order of the start page."""
         order = sorted(self.summaries.values(), key=get_sort_key)
         learner_progress, begun_scenarios = self.read_progress(), self._load_begun_scenarios()
         return [self._build_card(summary, learner_progress, begun_scenarios) for summary in order]
 
     def read_progress(self, current_time: datetime | None = None) -> LearnerProgress:
-        """Return the learner's progress at *current_time* (None means now)."""
+        """Return the learner's progress at *current_time*; None for the current time."""
         return progress.compute_progress(
             self._read_results(), self.summaries.values(), current_time or datetime.now(UTC)
         )
 
     def read_calibration(self) -> Calibration | None:
-        """Return the learner's confidence in all answers, compared with the share of correct answers."""
+        """Return the learner's calibration: confidence compared with the share of correct answers.
+
+        None if unavailable.
+        """
         try:
             return compute_calibration(self._profile.list_answers()) if self._profile is not None else None
         except StorageError as problem:
@@ -93,12 +96,12 @@ class Library:
             return []
 
     def _report_problem(self, problem: StorageError) -> None:
-        """Show the problem once on the page."""
+        """Show the problem, but only once for each page."""
         if str(problem) not in self.problems:
             self.problems.append(str(problem))
 
     def _load_begun_scenarios(self) -> frozenset[str]:
-        """Load the names of scenarios with a run that was ever begun."""
+        """Load the names of the scenarios of which a run was ever started."""
         try:
             return self._profile.list_started_scenarios() if self._profile is not None else frozenset()
         except StorageError as problem:
@@ -121,7 +124,7 @@ class Library:
         )
 
     def find_recommended_drill(self, cards: Sequence[DrillCard]) -> NextDrill | None:
-        """Return the recommended next drill."""
+        """Return the recommended next drill, or None."""
         return recommend(cards, self.read_progress())
 
     def is_new_user(self) -> bool:
@@ -129,7 +132,7 @@ class Library:
         return not self._load_begun_scenarios()
 
     def list_interrupted_runs(self) -> list[InterruptedRun]:
-        """Return runs that can be continued, newest first; runs whose clock never ran are excluded."""
+        """Return the runs that can be resumed, newest first. Runs whose clock never ran are omitted."""
         try:
             runs = self._profile.list_unfinished_runs() if self._profile is not None else []
         except StorageError as problem:
@@ -153,7 +156,7 @@ class Library:
         )
 
     def _describe_goals(self, run_id: RunId) -> str:
-        """Return the progress of a run; empty if no goal was met or lost in it."""
+        """Describe the progress of a run; empty if no goal was met or lost."""
         try:
             goals = self._profile.load_goals(run_id) if self._profile is not None else None
         except StorageError as problem:

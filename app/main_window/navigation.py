@@ -1,4 +1,4 @@
-"""Navigation between pages: the start page, the desk and its tools, the history."""
+"""Navigation between the pages: start page, desk with its tools, and history."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
@@ -16,14 +16,14 @@ from app.words.language import tr
 
 
 class StartPage(WindowPart):
-    """Start page, filled with the data of the library."""
+    """Controller of the start page, which shows the data of the library."""
 
     def __init__(self, shared: SharedParts, picker: ScenarioPicker) -> None:
         super().__init__(shared)
         self.picker = picker
 
     def fill(self) -> None:
-        """Read the drills again, and show them."""
+        """Reload the drills and runs, and show them."""
         self._library.read_scenarios()
         cards = self._library.build_cards()
         self.picker.show_cards(cards, self._library.problems)
@@ -39,7 +39,7 @@ class StartPage(WindowPart):
                 self._play.resume(run)
 
     def ask_to_give_up(self, run_id: int) -> None:
-        """End an interrupted run without a result, after a question."""
+        """Ask whether to give up an interrupted run. If the user agrees, end it without a result."""
         self._irrevocable.confirm("give_up", lambda: self._give_up_run(run_id))
 
     def _give_up_run(self, run_id: int) -> None:
@@ -48,7 +48,7 @@ class StartPage(WindowPart):
 
 
 class Navigation(WindowPart):
-    """Navigation between pages. Leaving the desk keeps a run that can be continued."""
+    """Navigation between the pages. A run can be resumed after the user has left the desk."""
 
     desk_wanted = Signal()
     """Signal: the desk is about to be shown."""
@@ -68,7 +68,7 @@ class Navigation(WindowPart):
 
     @property
     def on_desk(self) -> bool:
-        """True if a drill is on screen."""
+        """True if the desk is shown with a drill."""
         return self.is_shown(self._desk_page)
 
     def is_shown(self, page: QWidget) -> bool:
@@ -77,30 +77,30 @@ class Navigation(WindowPart):
 
     @show_busy_cursor()
     def show_home(self) -> None:
-        """Show the list of drills; the current run can be resumed."""
+        """Show the start page. The current run can be resumed from it."""
         self.leave_run()
         self._start_page.fill()
         self._pages.show_page(self._start_page.picker, "")
         self._start_page.picker.take_focus()
 
     def show_desk(self) -> None:
-        """Show the drill in the session."""
+        """Show the desk with the drill of the session."""
         live = self._session.live
         if live is not None:
             self.open_desk(live.scenario.title)
 
     def open_desk(self, title: str) -> None:
-        """Open the desk for a drill called *title*; the topology has the focus."""
+        """Open the desk with *title* as the window title, and focus the topology."""
         self.desk_wanted.emit()
         self._pages.show_page(self._desk_page, title)
         self._desk_page.topology.setFocus()
 
     def ignore_clicks_after_switch(self) -> None:
-        """Ignore clicks on the new desk that were meant for the previous page."""
+        """Ignore clicks for a short time, because they may have been intended for the previous page."""
         get_guard().record_appearance(self._desk_page)
 
     def return_from_page(self) -> None:
-        """Go back from a page to the run, or to the drills if there is no run."""
+        """Return from a page to the run, or to the start page if there is no run."""
         live = self._session.live
         if live is not None and not live.finished:
             self.show_desk()
@@ -114,11 +114,11 @@ class Navigation(WindowPart):
         self._pages.show_page(self._history, tr("History"))
 
     def show_page(self, page: QWidget, title: str) -> None:
-        """Show any other page."""
+        """Show a page that is neither the start page nor the desk."""
         self._pages.show_page(page, title)
 
     def leave_run(self) -> None:
-        """Release the current run; unless it is finished, it can be continued."""
+        """Close the current run. An unfinished run can be resumed later."""
         self.pause_run()
         self._play.leave()
 

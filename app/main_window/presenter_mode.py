@@ -1,4 +1,4 @@
-"""Presenter mode, full screen, and the notes and positions on the topology that outlive a run."""
+"""Presenter mode and full screen, and the notes and card positions of the topology, which are stored per scenario."""
 
 import json
 from typing import Final
@@ -20,19 +20,19 @@ from engine.drill.running.drill import Drill
 
 
 class TopologyLayout(WindowPart):
-    """Positions of the cards as the user left them in the same scenario."""
+    """Storage of the positions to which the user has moved cards of a scenario."""
 
     def __init__(self, shared: SharedParts, topology: Topology) -> None:
         super().__init__(shared)
         self._topology = topology
 
     def restore_positions(self, drill: Drill) -> None:
-        """Restore the card positions of the drill."""
+        """Restore the card positions of the drill's scenario."""
         places = _read_positions(self._store).get(drill.scenario.name, {})
         self._topology.place_cards({name: (float(x), float(y)) for name, (x, y) in places.items()})
 
     def save_positions(self, drill: Drill) -> None:
-        """Store the card positions of the drill."""
+        """Store the card positions of the drill's scenario."""
         places = _read_positions(self._store)
         places[drill.scenario.name] = {
             name: list(place) for name, place in self._topology.list_moved_positions().items()
@@ -41,7 +41,7 @@ class TopologyLayout(WindowPart):
 
 
 def _read_positions(store: WindowSettings) -> dict[str, dict[str, list[float]]]:
-    """Return the stored positions without the invalid ones; nothing if the setting is invalid."""
+    """Return the stored positions without invalid entries; empty if the whole setting is invalid."""
     document = store.read_json(settings.PLACES)
     if not isinstance(document, dict):
         return {}
@@ -61,13 +61,14 @@ def _is_position(value: object) -> bool:
 
 
 class FullScreen(QObject):
-    """Keeper of the exact panel sizes in full-screen mode.
+    """Full-screen mode that restores the exact panel sizes when it ends.
 
-    Resizing the window moves borders by some pixels; sizes that the user did not change are restored exactly.
+    Resizing the window moves borders by some pixels. Sizes that the user has not changed are restored
+    exactly.
     """
 
     def __init__(self, desk: Desk, window: QWidget) -> None:
-        """Create the mode; *window* fills the screen."""
+        """Create the mode. *window* fills the screen while the mode is on."""
         super().__init__(window)
         self._desk, self._window = desk, window
         self._previous_layout: tuple[QByteArray, QSize] | None = None
@@ -89,7 +90,7 @@ class FullScreen(QObject):
         self._window.setWindowState(self._window.windowState() ^ window_state)
 
     def store_sizes(self) -> None:
-        """Store the current sizes; later changes come from the user."""
+        """Store the current panel sizes. Sizes that differ later were changed by the user."""
         self._full_screen_layout = self._save_state()
 
     def _save_state(self) -> QByteArray:
@@ -97,17 +98,20 @@ class FullScreen(QObject):
 
 
 TEXT_SCALE: Final = 1.5
-"""Text for the back row: at 1920 pixels across, 15 points are read from eight screen widths away. Assumed."""
+"""Text scale for the back row. On a picture of 1920 pixels, 15 points are readable from eight screen widths.
+
+Assumed.
+"""
 
 
 class PresenterMode(WindowPart):
-    """Presenter mode.
+    """Presenter mode: large text, a layout for projectors, and full screen.
 
-    It stores the former layout in the settings, so that even a killed program restores it.
+    It stores the previous layout in the settings, so that the program restores it even after a crash.
     """
 
     def __init__(self, shared: SharedParts, appearance: Appearance, topology: Topology) -> None:
-        """Create the mode; *window* fills the screen."""
+        """Create the mode. It is off."""
         super().__init__(shared)
         self._appearance, self._topology = appearance, topology
         self.stop()
@@ -118,7 +122,7 @@ class PresenterMode(WindowPart):
         return bool(self._store.get(settings.BEFORE_PRESENTING))
 
     def toggle(self) -> None:
-        """Begin to present, or stop."""
+        """Start or stop the presenter mode."""
         with show_busy_cursor():
             self._toggle_mode()
 
@@ -133,11 +137,11 @@ class PresenterMode(WindowPart):
         look.set_font_scale(max(TEXT_SCALE, scale))
         self._window.setWindowState(self._window.windowState() | Qt.WindowState.WindowFullScreen)
         self._topology.fit()
-        if self._topology.isVisible():  # otherwise the stage keeps the focus
+        if self._topology.isVisible():  # the stage keeps the focus if it is open
             self._topology.setFocus()
 
     def stop(self) -> None:
-        """Restore layout and text."""
+        """Stop the mode, and restore layout and text size."""
         before = self._store.get(settings.BEFORE_PRESENTING)
         if not before:
             return
@@ -146,7 +150,7 @@ class PresenterMode(WindowPart):
         self._window.setWindowState(self._window.windowState() & ~Qt.WindowState.WindowFullScreen)
         self._appearance.set_font_scale(
             _parse_scale(scale)
-        )  # set first, because large text makes panels wider
+        )  # the text size precedes the layout, because large text makes panels wider
         self._appearance.set_layout(layout if layout in PROFILES else PROFILES[0])
         self._topology.highlight_only(())
 
@@ -157,7 +161,7 @@ def _parse_scale(text: str) -> float:
 
 
 class TopologyNotes(WindowPart):
-    """Notes on the topology, loaded at the start of a drill and stored when it is left."""
+    """Notes on the topology. They are loaded at the start of a drill and stored when the user leaves it."""
 
     def __init__(self, shared: SharedParts, topology: Topology, pages: Pages) -> None:
         super().__init__(shared)
@@ -169,13 +173,13 @@ class TopologyNotes(WindowPart):
         pages.currentChanged.connect(lambda _: self.save_notes())
 
     def _show_notes(self, drill: Drill) -> None:
-        """Show the notes of this scenario and clear spotlights of another one."""
+        """Show the notes of the drill's scenario, and clear spotlights of another scenario."""
         self._scenario = drill.scenario.name
         self._topology.show_notes(_read_notes(self._store).get(self._scenario, []))
         self._topology.highlight_only(())
 
     def save_notes(self) -> None:
-        """Store the notes of the scenario."""
+        """Store the notes of the current scenario."""
         if not self._scenario:
             return
         kept_notes = _read_notes(self._store)
@@ -186,7 +190,7 @@ class TopologyNotes(WindowPart):
 
 
 def _read_notes(store: WindowSettings) -> dict[str, list[Note]]:
-    """Return the stored notes without the invalid ones."""
+    """Return the stored notes without invalid entries."""
     document = store.read_json(settings.NOTES)
     if not isinstance(document, dict):
         return {}

@@ -1,4 +1,4 @@
-"""Review of foreign files: a scenario or run is shown before it opens, and remembered when accepted."""
+"""Review of foreign files: the user sees a scenario, run or bundle before it opens. Accepted files are remembered."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -31,16 +31,19 @@ from engine.drill.time.cooperative_tasks import Slices
 from engine.inputs import InputError
 
 RUN_SHOWN: Final = 200_000
-"""Maximum displayed bytes of a recorded run. Assumed: nobody reads more."""
+"""Maximum number of bytes of a recorded run that are shown. Assumed: nobody reads more."""
 _DRILL, _RUN = "drill ", "run "
 """Prefixes of the item names of a bundle."""
 
 
 class QuarantineGate(WindowPart):
-    """Gate that lets a foreign file open only after the user has reviewed it."""
+    """Gate that opens a foreign file only after the user has reviewed it."""
 
     def __init__(self, shared: SharedParts, navigation: Navigation, picker: ScenarioPicker) -> None:
-        """Create the gate. *picker*: start page, which lists the drills of an accepted bundle."""
+        """Create the gate.
+
+        *picker*: list of drills on the start page, which shows the drills of an imported bundle.
+        """
         super().__init__(shared)
         self._navigation, self._picker = navigation, picker
         self._page: Quarantine | None = None
@@ -54,7 +57,7 @@ class QuarantineGate(WindowPart):
     # --- requests -------------------------------------------------------------------------------------------
 
     def admit(self, scenario: Scenario, file: str, callback: Callable[[], None]) -> None:
-        """Call *callback* at once for a known scenario, else after the user has reviewed and accepted it."""
+        """Call *callback* if the scenario is known, or else after the user has reviewed and accepted it."""
         if self.is_known(scenario.text):
             callback()
         else:
@@ -64,7 +67,10 @@ class QuarantineGate(WindowPart):
             )
 
     def admit_run(self, report: Report, scenario: Scenario, file: str, callback: Callable[[], None]) -> None:
-        """Admit a recorded run; those that this profile has finished are known."""
+        """Call *callback* if the run is known, or else after the user has accepted it.
+
+        Runs finished in this profile are known.
+        """
         lines: list[str] = report["inputs"]
         replay_text = _join_replay_text(report, scenario.text)
         if self._is_finished_here(str(report.get("state_hash", ""))) or self._is_known_hash(
@@ -91,7 +97,7 @@ class QuarantineGate(WindowPart):
     def admit_bundle(self, bundle: Bundle) -> None:
         """Show the contents of a bundle before its import.
 
-        A large one is read in slices and can be canceled.
+        A large bundle is read in slices, and the user can cancel.
         """
         self._navigation.leave_run()
         self._pending_request = self._bundle = None
@@ -106,7 +112,7 @@ class QuarantineGate(WindowPart):
         self._session.work(_build_items(bundle), show, on_cancel=self._navigation.show_home)
 
     def _import_selected(self, bundle: Bundle, names: list[str]) -> None:
-        """Check the selection once more, in slices; canceling imports nothing."""
+        """Check the selection again in slices, then import it. If the user cancels, nothing is imported."""
         drills = [name.removeprefix(_DRILL) for name in names if name.startswith(_DRILL)]
         runs = [name.removeprefix(_RUN) for name in names if name.startswith(_RUN)]
 
@@ -125,10 +131,11 @@ class QuarantineGate(WindowPart):
         offered: list[DrillOffer],
         newly_accepted: list[AcceptedText],
     ) -> None:
-        """Import the selection into the profile, mark it as accepted, and show it on the start page."""
+        """Import the selection into the profile, remember it as accepted, and show it on the start page."""
         try:
             new_bundle = bundle_store.import_bundle(bundle, drills, runs, offered)
-        except (BundleStoreError, ValueError) as problem:  # a drill of that name was created meanwhile
+        # for example, a drill with this name was created meanwhile
+        except (BundleStoreError, ValueError) as problem:
             self._notice.warn(str(problem))
             return
         self._remember_accepted(newly_accepted)
@@ -145,11 +152,11 @@ class QuarantineGate(WindowPart):
         )
 
     def trust(self, text: str) -> None:
-        """Trust *text*, which the user wrote here."""
+        """Accept *text*, which the user has written in this window."""
         self._remember_accepted([AcceptedText(compute_sha256(text), own=True)])
 
     def is_known(self, text: str) -> bool:
-        """Return whether a scenario's text is shipped, is the user's own, or was accepted."""
+        """Return whether the text of a scenario is shipped, belongs to the user, or was accepted."""
         digest = compute_sha256(text)
         return self._is_known_hash(digest) or digest in _collect_local_hashes()
 
@@ -207,7 +214,7 @@ class QuarantineGate(WindowPart):
         profile = self._profile
         if profile is None:
             return []
-        with suppress(StorageError):  # the start page reports problems of the profile
+        with suppress(StorageError):  # the start page reports this problem of the profile
             return accepted_files.list_accepted_texts(profile)
         return []
 
@@ -218,7 +225,7 @@ class QuarantineGate(WindowPart):
         self._save_accepted(texts)
 
     def _save_accepted(self, accepted: list[AcceptedText]) -> None:
-        """Save the accepted files. If they cannot be written, they are valid until this window closes."""
+        """Save the list of accepted files. If it cannot be written, it is valid until this window closes."""
         self._accepted = accepted
         profile = self._profile
         if profile is not None:
@@ -230,7 +237,7 @@ class QuarantineGate(WindowPart):
     # --- removal of accepted files --------------------------------------------------------------------------
 
     def show_accepted(self) -> None:
-        """List the accepted files."""
+        """Show the list of accepted files."""
         listed = self.listed = AcceptedFiles(self._window)
         listed.forget_wanted.connect(self.forget_texts)
         listed.finished.connect(self._close_list)
@@ -243,7 +250,7 @@ class QuarantineGate(WindowPart):
             self.listed = None
 
     def forget_texts(self, digests: list[str]) -> None:
-        """Forget the texts with these SHA-256, so that they are shown again before they open."""
+        """Forget the texts with these SHA-256 hashes. They must be reviewed again before they open."""
         self._save_accepted(accepted_files.remove_entries(self._accepted, digests))
         self._fill()
         remaining_count = len(set(digests) & _collect_local_hashes())
@@ -269,14 +276,14 @@ class QuarantineGate(WindowPart):
 
 
 def _collect_local_hashes() -> set[str]:
-    """Return the SHA-256 of each shipped drill and of those in the profile's folder."""
+    """Return the SHA-256 hashes of all shipped drills and of the drills in the profile's folder."""
     return {compute_sha256(file.text) for file in scenario_files.list_all_files()[0]}
 
 
 def _check_selection(
     bundle: Bundle, drills: list[str], runs: list[str]
 ) -> Slices[tuple[list[DrillOffer], list[AcceptedText]]]:
-    """Return the drills that the bundle now offers, and the files that become accepted with these drills and runs."""
+    """Return the drills that the bundle offers now, and the texts that the user accepts with *drills* and *runs*."""
     count = len(bundle.scenarios) + len(runs)
     author = bundle.manifest.author or ""
     offered: list[DrillOffer] = []
@@ -304,7 +311,7 @@ def _format_run_title(scenario: Scenario) -> str:
 
 
 def _join_replay_text(report: Report, text: str) -> str:
-    """Join all parts of a recorded run that decide its replay, with the *text* of its scenario."""
+    """Join all parts of a recorded run that affect its replay, with the *text* of its scenario."""
     return "\n".join((text, str(report["seed"]), str(report["ended_at_s"]), *report["inputs"]))
 
 
@@ -320,7 +327,7 @@ def _build_bundle_facts(bundle: Bundle) -> list[FactRow]:
 
 
 def _build_items(bundle: Bundle) -> Slices[list[BundleItem]]:
-    """Return the items of a bundle, and build one item per slice."""
+    """Build the items of a bundle, one per slice."""
     drills = (_build_drill_item(bundle, offer) for offer in bundle_store.list_offers(bundle))
     runs = (_build_run_item(bundle, offer) for offer in bundle_store.list_run_offers(bundle))
     items: list[BundleItem] = []

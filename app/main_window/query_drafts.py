@@ -1,4 +1,4 @@
-"""Unsent queries, stored while they are typed."""
+"""Drafts of unsent queries, stored in the profile while the user types."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 EDITOR_DRAFT: Final = "editor"
-"""Key of the scenario editor's draft; all others are unsent queries."""
+"""Key of the scenario editor's draft. All other drafts are unsent queries."""
 DRAFTS_MS: Final = 400
-"""Pause in typing after which unsent queries are written down."""
+"""Pause in typing after which drafts are stored."""
 
 
 LATEST_MS: Final = 2_000
-"""Maximum age of unsaved text during typing without a pause."""
+"""Maximum time without storage while the user types without a pause."""
 
 
 class DebounceTimer(QTimer):
-    """Timer that fires when nothing has changed for a while, or when changes last too long.
+    """Timer that fires after a pause in changes, or after a maximum time of continuous changes.
 
-    Highlighting counts as a change of a text, and a long text is highlighted for seconds.
+    Highlighting also counts as a change. Highlighting a long text takes seconds.
     """
 
     def __init__(self, after_ms: int, parent: QObject) -> None:
@@ -38,7 +38,7 @@ class DebounceTimer(QTimer):
         self._changing = QElapsedTimer()
 
     def restart_pause(self) -> None:
-        """Restart the pause after a change."""
+        """Restart the pause, because the text has changed."""
         if not self.isActive():
             self._changing.start()
         if not self.isActive() or self._changing.elapsed() < LATEST_MS:
@@ -50,10 +50,10 @@ OF_A_RUN, CLOSED = "tabs", "closed"
 
 
 class QueryDrafts(WindowPart):
-    """Texts of the SQL windows, each run's own, written into the profile while they are typed."""
+    """Storage of the texts in the query windows, separately for each run."""
 
     message_ready = Signal(str)
-    """Signal with the reason for which the texts could not be saved."""
+    """Signal with the reason why drafts could not be stored."""
 
     def __init__(self, shared: SharedParts, console: Console) -> None:
         super().__init__(shared)
@@ -69,7 +69,7 @@ class QueryDrafts(WindowPart):
         self._save_pause.timeout.connect(self.save)
 
     def restore(self) -> None:
-        """Offer the closed windows of the last session again; from now on texts are stored."""
+        """Offer the query windows of the last session again, and start storing drafts."""
         drafts = self._load_drafts()
         self._resumable = {str(run.run_id) for run in self._play.list_unfinished_runs()}
         closed_drafts = [
@@ -81,7 +81,7 @@ class QueryDrafts(WindowPart):
         self._console.drafts_changed.connect(self._save_pause.restart_pause)
 
     def open_run_windows(self, drill: Drill) -> None:
-        """Open the windows of another run with their texts; a branch of the same run keeps its own."""
+        """Open the query windows of another run with their texts. Branches of the same run share their windows."""
         tree = self._play.branches
         if tree is not None and tree is self._of:
             return
@@ -103,7 +103,7 @@ class QueryDrafts(WindowPart):
 
     @property
     def _run(self) -> int:
-        """Return the first run of the tree whose texts are in the windows; 0 for an unrecorded run."""
+        """Return the ID of the first run in the tree to which the windows belong; 0 for an unrecorded run."""
         if self._of is not None and self._play.branches is self._of:
             self._run_known = self._play.first_run_id or 0
         return self._run_known
@@ -118,9 +118,9 @@ class QueryDrafts(WindowPart):
             return {}
 
     def _select_drafts(self, saved_keys: Iterable[str]) -> Iterator[tuple[str, str | None]]:
-        """Yield key and text of each draft to store; None means unchanged.
+        """Yield key and text of each draft to store. The text is None if the stored draft must not change.
 
-        Texts of runs that can be continued stay.
+        Drafts of other runs that can be resumed are kept.
         """
         for number, closed_window in enumerate(self._console.tabs.closed):
             yield f"{CLOSED}/{number}/{closed_window.server}", closed_window.text
@@ -134,7 +134,7 @@ class QueryDrafts(WindowPart):
                 yield key, None
 
     def save(self) -> None:
-        """Store changed drafts. A full disk is reported once and loses nothing."""
+        """Store changed drafts. A full disk is reported once, and the texts stay in the windows."""
         self._save_pause.stop()
         if self._profile is None:
             return
@@ -157,9 +157,9 @@ class QueryDrafts(WindowPart):
     def _list_keys(self) -> list[str]:
         assert self._profile is not None
         drafts = self._profile.drafts
-        return [key for key in drafts.list_keys() if key != EDITOR_DRAFT]  # it is not a mapping
+        return [key for key in drafts.list_keys() if key != EDITOR_DRAFT]  # a drafts object is not a mapping
 
     def save_and_close(self) -> None:
-        """Save, and nothing more after that: the profile is about to be closed."""
+        """Store the drafts for the last time, because the profile is about to be closed."""
         self.save()
         self._console.drafts_changed.disconnect(self._save_pause.restart_pause)

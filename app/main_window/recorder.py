@@ -1,4 +1,4 @@
-"""Recorder of the window's run into the learner's profile."""
+"""Recorders that store the run of the window in the learner's profile."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ from engine.drill.running.drill import Drill
 
 
 class ProfileRecorder:
-    """A Recorder that writes into one run of a profile."""
+    """Recorder that stores one run in a profile (app/host/recorder.py)."""
 
     def __init__(self, profile: Profile, run_id: RunId) -> None:
         self.run_id = run_id
@@ -32,12 +32,12 @@ class ProfileRecorder:
             self._profile.store_position(self.run_id, tick)
 
     def record_hash(self, tick: int, state_hash: str) -> None:
-        """Store the world's hash."""
+        """Store a hash of the world."""
         with _translate_storage_errors():
             self._profile.store_hash(self.run_id, tick, state_hash)
 
     def finish(self, report: Report) -> None:
-        """Store the report."""
+        """Store the report of the finished run."""
         score = report["score"]
         tick = round(report["ended_at_s"] * TICKS_PER_S)
         total = score["total"] if score["scored"] else None
@@ -52,7 +52,7 @@ class ProfileRecorder:
 
 
 def begin_recording(profile: Profile, drill: Drill) -> ProfileRecorder:
-    """Record a new run in *profile* for *drill*, with its journal so far. Raises RecordingError."""
+    """Create a run of *drill* in *profile*, with its journal so far. Raises RecordingError."""
     text = drill.scenario.text
     with _translate_storage_errors():
         run_id = profile.begin_run(
@@ -69,7 +69,10 @@ def begin_recording(profile: Profile, drill: Drill) -> ProfileRecorder:
 
 
 class ClassRunRecorder:
-    """Recorder of a run that a class records; the profile receives the finished run, for the history."""
+    """Recorder of a run in a class.
+
+    The class records the run, and the profile receives the finished run for the history.
+    """
 
     def __init__(self, seat: Recorder, profile: Profile, drill: Drill) -> None:
         self._seat, self._profile, self._drill = seat, profile, drill
@@ -77,42 +80,45 @@ class ClassRunRecorder:
         self.record_hash = seat.record_hash
 
     def finish(self, report: Report) -> None:
-        """Record the end in the class, then the run in the profile."""
+        """Record the end of the run in the class, and then the whole run in the profile."""
         self._seat.finish(report)
         begin_recording(self._profile, self._drill).finish(report)
 
 
 class LateRecorder:
-    """Recorder for a run that could not be recorded at its start; it is recorded completely as soon as possible."""
+    """Recorder of a run that could not be recorded at its start.
+
+    It repeats the attempt and then stores the whole run.
+    """
 
     def __init__(self, begin: Callable[[], ProfileRecorder]) -> None:
-        """Create a recorder; *begin* records the run so far, or raises RecordingError."""
+        """Create a recorder. *begin* records the whole run so far, or raises RecordingError."""
         self._begin = begin
         self._run: ProfileRecorder | None = None
 
     def record_input(self, tick: int, line: str) -> None:
-        """Start recording and store an input line."""
+        """Store an input line. If recording has not started, try to start it with the whole journal instead."""
         if self._run is not None:
             self._run.record_input(tick, line)
         else:
             self._start_recording()
 
     def record_position(self, tick: int) -> None:
-        """Store the position if recording has started."""
+        """Store the position. If recording has not started, try to start it instead."""
         if self._run is not None:
             self._run.record_position(tick)
         else:
             self._start_recording()
 
     def record_hash(self, tick: int, state_hash: str) -> None:
-        """Store the world's hash if recording has started."""
+        """Store a hash of the world, after starting the recording if possible."""
         if self._run is None:
             self._start_recording()
         if self._run is not None:
             self._run.record_hash(tick, state_hash)
 
     def finish(self, report: Report) -> None:
-        """Record the end. Raises RecordingError if it is too late."""
+        """Store the report. Raises RecordingError if the run can still not be recorded."""
         try:
             self._run = self._run or self._begin()
         except RecordingError as problem:
@@ -122,7 +128,7 @@ class LateRecorder:
         self._run.finish(report)
 
     def _start_recording(self) -> None:
-        """Start recording; a failure was reported at the beginning."""
+        """Try to start recording. Ignore a failure, because it was reported at the start of the run."""
         with suppress(RecordingError):
             self._run = self._begin()
 

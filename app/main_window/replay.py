@@ -1,4 +1,4 @@
-"""Looking back on the desk: the timeline selects a moment, and a branch continues from it."""
+"""Replay on the desk: the user selects a time in the timeline, and can continue from it in a branch."""
 
 import math
 from typing import Final
@@ -26,7 +26,7 @@ from engine.model import World, to_ticks
 
 
 class TimeSelection(WindowPart):
-    """Selected moment (seconds since the start) and span, passed to every view that can show them."""
+    """Selected time (seconds since the start) and time range, which all views show."""
 
     def __init__(self, shared: SharedParts) -> None:
         super().__init__(shared)
@@ -37,7 +37,7 @@ class TimeSelection(WindowPart):
         shared.play.began.connect(lambda _: self.clear())
 
     def connect_view(self, view: object) -> None:
-        """Connect *view* if it shows or selects a time by the protocols of `app.widgets.docks`."""
+        """Connect *view* if it implements one of the protocols of `app.widgets.docks` that show or select a time."""
         if isinstance(view, TimeRangeView):
             self._views.append(view)
             view.show_between(self.span)
@@ -48,14 +48,14 @@ class TimeSelection(WindowPart):
             view.span_selected.connect(lambda span: self.choose_span(span, view))
 
     def point_at(self, t_s: float | None, source: object = None) -> None:
-        """Move the cursor of every view to a time; None hides it."""
+        """Move the time cursor of all views except *source*. None hides the cursor."""
         self.time_s = t_s
         for view in self._views:
             if view is not source:
                 view.show_time(t_s)
 
     def choose_span(self, span: Span | None, source: object = None) -> None:
-        """Restrict every view to this time range; None means all of the time."""
+        """Restrict all views except *source* to a time range. None shows the whole run."""
         self.span = span
         for view in self._views:
             if view is not source:
@@ -63,12 +63,12 @@ class TimeSelection(WindowPart):
 
     @Slot()
     def clear(self) -> None:
-        """Clear the selection."""
+        """Clear the selected time and the time range."""
         self.choose_span(None)
         self.point_at(None)
 
     def _restore_selection(self) -> None:
-        """Show another time of the run and keep the selection."""
+        """Restore the selection after the shown time has changed."""
         if self.span is not None:
             self.choose_span(self.span)
         if self.time_s is not None:
@@ -76,7 +76,7 @@ class TimeSelection(WindowPart):
 
 
 def save_charts(charts: Charts, notice: NoticeBar, parent: QWidget) -> None:
-    """Ask for a file and write the charts into it."""
+    """Ask for a file and save the charts as an image."""
     kinds = ";;".join((tr("Picture (*.png)"), tr("Drawing (*.svg)"), tr("Values (*.csv)")))
     file = ask_file(parent, tr("Save the charts"), "charts.png", kinds)
     if file is None:
@@ -90,13 +90,14 @@ def save_charts(charts: Charts, notice: NoticeBar, parent: QWidget) -> None:
 
 
 ROOM_LINES: Final = 60
-"""Minimum width of a window, in line heights, for the text of the loading bar; narrower windows show it as a
-tooltip.
+"""Minimum width of a window, in line heights, for the text of the loading bar.
+
+A narrower window shows the text as a tooltip.
 """
 
 
 class LoadingBar(QWidget):
-    """A bar and a button; hidden while nothing is loaded."""
+    """Progress bar with a cancel button, visible only while a run is loaded."""
 
     def __init__(self, session: HostSession) -> None:
         super().__init__()
@@ -116,24 +117,25 @@ class LoadingBar(QWidget):
         self.hide()
 
     def _show_progress(self, share: float) -> None:
-        self.bar.setMaximum(1000 if share > 0.0 else 0)  # an indeterminate bar until progress is known
+        # the bar is indeterminate until the progress is known
+        self.bar.setMaximum(1000 if share > 0.0 else 0)
         self.bar.setValue(round(share * 1000))
         self.words.setVisible(self.window().width() >= ROOM_LINES * self.fontMetrics().height())
         self.setVisible(share >= 0.0 and self._session.loading)
 
 
 SCRUB_MS: Final = 40
-"""Minimum time between two moments shown while the timeline is dragged."""
+"""Minimum interval between two times that are shown while the user drags the timeline."""
 
 NEAR_S: Final = 0.005
-"""Half a tick: distance within which a mark counts as the moment on screen."""
+"""Maximum distance, half a tick, at which a mark counts as the time on screen."""
 
 
 class ReplayControls(WindowPart):
-    """Connection of timeline, bar and session."""
+    """Connection of the timeline and the replay bar to the session."""
 
     left = Signal()
-    """Signal: the user goes from a finished run back to its debrief."""
+    """Signal: the user returns from a finished run to its debrief."""
 
     def __init__(self, shared: SharedParts, page: DeskPage) -> None:
         super().__init__(shared)
@@ -174,7 +176,7 @@ class ReplayControls(WindowPart):
     # --- navigation in time ---------------------------------------------------------------------------------
 
     def show_moment(self, t_s: float) -> None:
-        """Show the run at *t_s* seconds."""
+        """Show the run at the time *t_s*, in seconds."""
         if self._session.show_moment(to_ticks(t_s)):
             self._notice.clear()
 
@@ -188,9 +190,9 @@ class ReplayControls(WindowPart):
             self._scrub.start()
 
     def go_to_mark(self, forward: bool) -> None:
-        """Go to the next or the previous mark of the timeline.
+        """Go to the next or previous mark of the timeline.
 
-        A held key repeats faster than moments can be shown, so only the last pending request is served.
+        A held key repeats faster than times can be shown. Therefore only the latest request is executed.
         """
         drill = self._session.drill
         if drill is None:
@@ -209,7 +211,7 @@ class ReplayControls(WindowPart):
             self._show_moment(wanted_s)
 
     def _show_moment(self, t_s: float) -> None:
-        """Show a moment at once; requests during a search wait for `_catch_up`."""
+        """Show a time of the run. During a background task, `_catch_up` executes the request later."""
         if math.isinf(t_s):
             self._session.show_latest()
         else:
@@ -243,14 +245,14 @@ class ReplayControls(WindowPart):
             self._play.branch_at(drill.tick)
 
     def _announce_position(self, tick: int, details: str) -> None:
-        """Announce the position; *details*: additional text."""
+        """Announce the position to screen readers. *details*: additional text."""
         text = tr("Resumed at {moment}, paused. Press Run when ready.")
         text_here = text.format(moment=formatting.format_run_time(tick / TICKS_PER_S, 1))
         self._last_announcement = f"{text_here} {details}".rstrip()
         self._notice.show_info(self._last_announcement, for_ms=0)
 
     def forget_position(self) -> None:
-        """Forget the position, because the clock runs or the desk was left."""
+        """Forget the position in the steps, because the clock runs or the desk was left."""
         if self._last_announcement and self._notice.text == self._last_announcement:
             self._notice.clear()
         self._last_announcement = ""
@@ -274,7 +276,7 @@ class ReplayControls(WindowPart):
             self._shown_position = (id(live), len(live.events))
 
     def _show_world(self, _: World | None) -> None:
-        """Show the bar and the timeline mark of the shown time."""
+        """Update the bar and the timeline mark of the shown time."""
         drill, live = self._session.drill, self._session.live
         looking = self._session.looking_back and drill is not None and live is not None
         if not looking or drill is None or live is None:

@@ -1,4 +1,4 @@
-"""Life cycle of runs: start, resume, rewind, branch, watch. Uses session and profile."""
+"""Life cycle of runs in session and profile: start, resume, rewind, branch and watch."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -32,29 +32,29 @@ from engine.model import Tick, to_ticks
 from engine.verbs.lines import parse_script
 
 TRIES: Final = 20
-"""Number of seeds tried to find a usable variant before the file's own seed is used."""
+"""Maximum number of seeds that are tried. If no seed has a usable variant, the seed of the file is used."""
 
 RETRY_SPEED_MAX: Final = 1.0
-"""Maximum speed after a retry, in simulated seconds per second: the mistake is only seconds away."""
+"""Maximum speed after a retry, in simulated seconds per second. The mistake is only seconds away."""
 
 
 class RunController(QObject):
-    """Controller that executes the pages' requests with the session and writes into the profile.
+    """Controller that executes the pages' requests about runs and stores runs in the profile.
 
-    Without a profile (None) nothing is saved.
+    If the profile is None, nothing is stored.
     """
 
     began = Signal(object)
-    """Signal: a drill is in the session, ready to run."""
+    """Signal: the drill that is in the session, ready to run."""
     message_ready = Signal(str)
-    """Signal: a sentence for the user."""
+    """Signal: message to the user."""
     branches_changed = Signal()
     went_back = Signal(int, str)
-    """Signal: a branch continues from this tick, and the message about it."""
+    """Signal: tick at which a branch continues, and a message about it."""
     reflected = Signal(object)
-    """Signal with the person's reflection on the run: a `Reflection`, or None."""
+    """Signal: the person's `Reflection` on the run, or None."""
     recorded = Signal(object)
-    """Signal: a drill that could not be recorded at its start is now recorded completely."""
+    """Signal: drill whose recording failed at its start and which is now recorded completely."""
 
     def __init__(self, session: HostSession, profile: Profile | None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -88,17 +88,17 @@ class RunController(QObject):
 
     @property
     def run_id(self) -> RunId | None:
-        """ID of the current branch's run in the profile."""
+        """ID of the current branch's run in the profile; None if it is not recorded."""
         return self._runs.get(self.branches.current) if self.branches is not None else None
 
     @property
     def first_run_id(self) -> RunId | None:
-        """ID, in the profile, of the first run of the tree. All other runs of the tree branched from it."""
+        """ID of the first run of the tree, from which all its other runs branched; None if it is not recorded."""
         tree = self.branches
         return self._runs.get(tree.list_names()[0]) if tree is not None else None
 
     def _store_goals(self, events: Sequence[Event]) -> None:
-        """Store the met goals of a recorded run after each change; they are not secret outside of exams."""
+        """Store the met goals of a recorded run after each change. Exams are excluded."""
         drill, run_id = self._session.live, self.run_id
         if self._profile is None or drill is None or run_id is None or not drill.terms.truth:
             return
@@ -112,8 +112,8 @@ class RunController(QObject):
     def choose_seed(self, scenario: Scenario) -> int:
         """Return the seed of a new run.
 
-        Free play and the first run use the seed of the file; later runs use a random seed. So all members of
-        a class start with equal numbers, and a repeated drill differs.
+        Free play and the first run of a drill use the seed of the file. Later runs use a random seed. Thus
+        all members of a class start with equal values, and a repeated drill differs.
         """
         if not scenario.scored or not self._has_earlier_run(scenario.name):
             return scenario.seed
@@ -127,14 +127,14 @@ class RunController(QObject):
         return scenario.seed
 
     def choose_variant(self, scenario: Scenario) -> tuple[Scenario, int]:
-        """Return the variant of *scenario* that a new run would have, and its seed."""
+        """Return the variant and the seed that a new run of *scenario* would have."""
         seed = self.choose_seed(scenario)
         return select_variant(scenario, seed), seed
 
     def begin(self, scenario: Scenario, mode: str, seed: int | None = None) -> None:
         """Start a run of *scenario*.
 
-        *seed* None: as `choose_seed` selects; an equal seed repeats the numbers of a run.
+        *seed*: None to let `choose_seed` select it. An equal seed repeats the values of a run.
         """
         self.leave()
         history = History(
@@ -147,8 +147,8 @@ class RunController(QObject):
     def start_class_run(self, history: History, recorder: Recorder, reflects: bool = False) -> None:
         """Start a run of a class, which *recorder* records and which cannot be rewound.
 
-        The profile receives the finished run, but not that of an exam: its class reports the result.
-        *reflects*: ask for a self-assessment before the points are shown.
+        The profile receives the finished run, except for an exam, whose result the class reports. *reflects*:
+        ask for a reflection before the points are shown.
         """
         if self._profile is not None and history.drill.terms.truth:
             recorder = ClassRunRecorder(recorder, self._profile, history.drill)
@@ -158,7 +158,7 @@ class RunController(QObject):
         self._open_run(history, recorder)
 
     def resume(self, run: UnfinishedRun) -> None:
-        """Continue an interrupted run at the tick that it had reached."""
+        """Resume an interrupted run at the last tick that it had reached."""
         self.leave()
         try:
             scenario = load_scenario(run.scenario_text, f"{run.scenario_name}.toml")
@@ -182,10 +182,10 @@ class RunController(QObject):
         run_id: RunId | None,
         callback: Callable[[Drill | None], None],
     ) -> None:
-        """Replay a finished run with its branches to view it, then call *callback*.
+        """Replay a finished run with its branches for viewing, then call *callback*.
 
-        A long run shows progress and can be canceled; a short one is ready at once. *callback* gets None,
-        after a message, if the inputs are not valid here.
+        A long replay shows its progress and can be canceled. If the inputs are invalid in this version, the
+        user gets a message and *callback* gets None.
         """
         self.leave()
         inputs, problems = parse_script("\n".join(report["inputs"]))
@@ -207,7 +207,7 @@ class RunController(QObject):
     # --- earlier moments ------------------------------------------------------------------------------------
 
     def branch_at(self, tick: Tick, before_inputs: bool = False, message: str = "") -> None:
-        """Start a branch at *tick*, record the rewind in it, and log *message*."""
+        """Start a branch at *tick*, log the rewind in it, and show *message*."""
         if self.branches is None:
             return
 
@@ -224,9 +224,9 @@ class RunController(QObject):
         )
 
     def retry(self, t_s: float, message: str = "") -> None:
-        """Retry the run from *t_s* on and show *message*; a retry from the start is a new run.
+        """Retry the run from *t_s* and show *message*. A retry from the start is a new run.
 
-        An exam becomes practice.
+        An exam becomes a practice run.
         """
         if self.branches is None:
             return
@@ -241,7 +241,7 @@ class RunController(QObject):
     # --- branches -------------------------------------------------------------------------------------------
 
     def switch(self, name: str) -> None:
-        """Continue with another branch at its last position; a finished branch shows its debrief."""
+        """Continue the branch *name* at its last position. For a finished branch, show its debrief."""
         tree = self.branches
         if tree is None:
             return
@@ -267,7 +267,7 @@ class RunController(QObject):
         self._store_tree()
 
     def prune(self, name: str) -> None:
-        """Remove a branch and its descendants; their runs stay in the history."""
+        """Remove a branch and its descendants from the tree. Their runs stay in the history."""
         self._change(lambda tree: tree.prune(name))
         names = self.branches.list_names() if self.branches is not None else []
         for run in [name for name in self._runs if name not in names]:
@@ -284,7 +284,7 @@ class RunController(QObject):
         self.branches_changed.emit()
 
     def _store_tree(self) -> None:
-        """Store the parents of all branches; a run without branches needs no entry."""
+        """Store the parent of each branch. A run without branches needs no entry."""
         tree = self.branches
         if tree is None or len(self._runs) < 2:
             return
@@ -300,11 +300,11 @@ class RunController(QObject):
     # --- watching -------------------------------------------------------------------------------------------
 
     def watch(self, scenario: Scenario, seed: int | None = None) -> None:
-        """Show the reference solution step by step; nothing is recorded."""
+        """Show the reference solution step by step. Nothing is recorded."""
         history = History(Drill(scenario, seed, DrillMode.GUIDED))
 
         def start_watching(_: None) -> None:
-            self.leave()  # only now, because a canceled start must keep the run on screen
+            self.leave()  # not earlier, because a canceled start must keep the run on screen
             self.watching = True
             self.began.emit(history.drill)
             self._session.watch(history, at_each_input=True)
@@ -317,7 +317,7 @@ class RunController(QObject):
         )
 
     def start_first_run(self, scenario: Scenario, tick: Tick) -> None:
-        """Open *scenario* at *tick* with its own seed, for the first run; nothing is recorded."""
+        """Open *scenario* at *tick* with the seed of its file, for the introduction. Nothing is recorded."""
         history = History(Drill(scenario, scenario.seed, DrillMode.LAB))
 
         def open_run(_: History) -> None:
@@ -328,12 +328,12 @@ class RunController(QObject):
         self._session.work(replay_inputs(history, (), tick), open_run, on_error=self._report_problem)
 
     def watch_best(self, scenario: Scenario, seed: int, best: Best) -> None:
-        """Show the best known continuation from a moment on, step by step.
+        """Show the best known continuation step by step, from the time at which it starts.
 
-        Nothing is recorded until it is taken over.
+        Nothing is recorded until the user takes over.
         """
         history = History(Drill(scenario, seed, DrillMode.PRACTICE))
-        begin, due_tick = find_retry_start(best)  # the person who takes over needs time to act
+        begin, due_tick = find_retry_start(best)  # a person who takes over needs time to act
         end = find_default_end(history.drill, max([due_tick, *(item.tick for item in best.plan)]))
 
         def start_watching(_: History) -> None:
@@ -349,7 +349,7 @@ class RunController(QObject):
         )
 
     def open_practice(self, drill: Drill, best: Best, callback: Callable[[], None]) -> None:
-        """Open the position before a mistake, where the player tries another action; *callback* is called."""
+        """Open the position before a mistake, in which the user tries another action. Then call *callback*."""
         history = History(Drill(drill.scenario, drill.seed, DrillMode.PRACTICE))
         self._slow_down()
 
@@ -368,7 +368,7 @@ class RunController(QObject):
         )
 
     def record_practice(self) -> None:
-        """Continue from the position of a lesson, as a separate run."""
+        """Record the practice from here on, as a separate run."""
         history = self._session.history
         if history is None or not self.practicing:
             return
@@ -378,7 +378,7 @@ class RunController(QObject):
         self.went_back.emit(history.drill.tick, "")
 
     def take_over(self, tick: Tick) -> None:
-        """Continue by hand from a moment of the watched continuation, as a run rewound to that point."""
+        """Continue the watched continuation by hand from *tick*, as a run that was rewound to this time."""
         watched = self._session.history
         if watched is None or self.best is None:
             return
@@ -393,14 +393,14 @@ class RunController(QObject):
         self._session.work(watched.fork_in_slices(tick), on_forked, on_error=self._report_problem)
 
     def _slow_down(self) -> None:
-        """Slow down to a speed at which a person can act.
+        """Reduce the speed so that a person can act.
 
         Runs are often watched faster than they are played.
         """
         self._session.set_speed(min(self._session.speed, RETRY_SPEED_MAX))
 
     def replay_from(self, tick: Tick = 0) -> None:
-        """Show the finished run again from *tick* on."""
+        """Show the finished run again from *tick*."""
         if self.branches is not None:
             history = self.branches.history
             self.began.emit(history.drill)
@@ -409,7 +409,7 @@ class RunController(QObject):
     # --- end of a run ---------------------------------------------------------------------------------------
 
     def leave(self) -> None:
-        """Release the current run; unless it is finished, it can be continued."""
+        """Close the current run. An unfinished run can be resumed later."""
         self._then = None
         self.watching = self.attending = self.reflects = False
         self.introducing = self.practicing = False
@@ -451,7 +451,7 @@ class RunController(QObject):
         self._open_run(history, self._get_recorder(run_id))
 
     def _load_tree(self, history: History, run_id: RunId | None) -> None:
-        """Load the tree of a run of the profile, with *history* as its current branch."""
+        """Load the branches of a run from the profile. *history* becomes the current branch."""
         stored: list[StoredBranch] = []
         if run_id is not None and self._profile is not None:
             try:
@@ -470,7 +470,7 @@ class RunController(QObject):
         self.branches_changed.emit()
 
     def _create_run(self, drill: Drill) -> Recorder:
-        """Create a run of the profile for the current branch."""
+        """Create a run in the profile for the current branch, and return its recorder."""
         assert self.branches is not None
         if self._profile is None:
             return NoRecorder()
@@ -501,7 +501,7 @@ class RunController(QObject):
         self.began.emit(history.drill)
         self._session.open(history, run)
         notice, self._unrecorded = self._unrecorded, ""
-        if notice:  # only now, because the start of a run clears the message about the last one
+        if notice:  # not earlier, because the start of a run clears the previous message
             self.message_ready.emit(notice)
 
     def _write_to_profile(self, change: Callable[[Profile], None]) -> None:
@@ -523,7 +523,7 @@ def _give_up_branch(profile: Profile, run_id: RunId) -> None:
 
 
 def _store_branch(profile: Profile, ids: tuple[RunId, RunId, RunId | None], name: str, root: Root) -> None:
-    """Store a branch; *ids*: of the run, of the first run of its tree, of its parent."""
+    """Store a branch. *ids*: IDs of its run, of the first run of its tree, and of its parent run."""
     profile.store_branch(*ids, name, root.tick, root.inputs)
 
 

@@ -1,4 +1,4 @@
-"""Actions on finished runs in addition to opening them: compare two runs, or delete some after a confirmation."""
+"""Comparison and deletion of finished runs, and the page of the branches of a run."""
 
 import json
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class FinishedRuns(WindowPart):
-    """Finished runs: history and comparison. The page of two runs is created when it is first opened."""
+    """Controller of the history page. The comparison page is created on first use."""
 
     def __init__(self, shared: SharedParts, history: RunHistoryPage, navigation: Navigation) -> None:
         super().__init__(shared)
@@ -94,7 +94,7 @@ class FinishedRuns(WindowPart):
             self.delete([run.run_id for run in runs])
 
     def delete(self, run_ids: Sequence[int]) -> None:
-        """Delete finished runs without a question, and close them: they can no longer be viewed."""
+        """Delete finished runs without a confirmation, and close them if they are open."""
         profile = self._profile
         if profile is None:
             return
@@ -111,12 +111,12 @@ class FinishedRuns(WindowPart):
 
 
 def _format_name(run: FinishedRun, time: str = "%H:%M") -> str:
-    """Return the end time of a run, which identifies the run for people."""
+    """Format the end time of a run, by which people identify it."""
     return run.finished_at.astimezone().strftime(f"%Y-%m-%d {time}")
 
 
 class BranchViews(WindowPart):
-    """Page with the branches of the current run, created when it is first opened."""
+    """Controller of the page with the branches of the current run. The page is created on first use."""
 
     left = Signal()
     """Signal: return to the debrief from which the page was opened."""
@@ -130,7 +130,7 @@ class BranchViews(WindowPart):
 
     @show_busy_cursor()
     def show(self) -> None:
-        """Open the page and pause the clock while it is open."""
+        """Open the page. The clock is paused while the page is open."""
         tree = self._play.branches
         if tree is None:
             self._notice.show_info(tr("Branches belong to a run. Open a run first."))
@@ -140,7 +140,7 @@ class BranchViews(WindowPart):
             self._notice.warn(tr("An exam cannot be rewound."))
             return
         if self.page is None:
-            from app.views.branches import BranchPage  # imports pyqtgraph
+            from app.views.branches import BranchPage  # late import, because it loads pyqtgraph
 
             self.page = BranchPage()
             self.page.switched.connect(self._switch)

@@ -1,4 +1,4 @@
-"""The scenario editor in the window: files, drafts that survive a crash, and trial runs."""
+"""Scenario editor in the window: its files, drafts that survive a crash, and trial runs."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ if TYPE_CHECKING:
 
 
 class ScenarioSaver(WindowPart):
-    """Dialog that saves a scenario; saved files are accepted from then on."""
+    """Saver of scenarios. It asks for a file, and accepts saved files as known."""
 
     def __init__(self, shared: SharedParts, gate: QuarantineGate) -> None:
         super().__init__(shared)
         self._gate = gate
 
     def ask_for_file(self, title: str, suggested: str, current: Path | None = None) -> Path | None:
-        """Ask for a file, initially in the user's own folder; return None if canceled.
+        """Ask for a file, initially in the user's scenario folder. Return None if the user cancels.
 
-        The name is made valid for a scenario. The dialog asks again if the name belongs to another existing
-        file than *current*.
+        The name is changed to a valid scenario name. The dialog asks again if another file than *current* has
+        this name.
         """
         folder = scenario_files.get_own_folder()
         try:
@@ -66,9 +66,9 @@ class ScenarioSaver(WindowPart):
         return None
 
     def write_file(self, file: Path, text: str) -> bool:
-        """Write *text* to *file*, completely or not at all, and mark it as accepted.
+        """Write *text* to *file* atomically, and accept it as known.
 
-        Report the reason and return False if that fails.
+        On failure, report the reason and return False.
         """
         if scenario_files.is_shipped_name(file.stem):
             message = tr("{name} is a shipped drill and cannot be replaced. Choose another name.")
@@ -85,11 +85,11 @@ class ScenarioSaver(WindowPart):
 
 
 NAME_MAX: Final = 60
-"""Maximum characters of a scenario's name in the schema."""
+"""Maximum number of characters of a scenario's name, as in the schema."""
 
 
 def check_story_visible(drill: Drill, notice: NoticeBar) -> bool:
-    """Return whether the timeline may be shown (an exam must be over); show the reason if not."""
+    """Return whether the timeline may be shown, which excludes an unfinished exam. If not, show the reason."""
     if drill.is_truth_hidden:
         notice.warn(tr("You can save an exam as a scenario after it ends."))
         return False
@@ -97,19 +97,19 @@ def check_story_visible(drill: Drill, notice: NoticeBar) -> bool:
 
 
 def suggest_name(drill: Drill) -> str:
-    """Return the default name of a scenario from this run."""
+    """Return the default name of a scenario that is made from this run."""
     return f"my-{drill.scenario.name}"[:NAME_MAX].rstrip("-_")
 
 
 class RunAsScenario(WindowPart):
-    """Conversion of the current run, or of the run of the debrief, into a scenario."""
+    """Conversion of the current run, or of the run in the debrief, to a scenario file."""
 
     def __init__(self, shared: SharedParts, saver: ScenarioSaver) -> None:
         super().__init__(shared)
         self._saver = saver
 
     def save(self) -> None:
-        """Ask for a file in the user's own folder and write the run as a scenario."""
+        """Ask for a file in the user's scenario folder, and write the run as a scenario."""
         tree = self._play.branches
         if tree is None:
             self._notice.show_info(tr("Open a run first; then you can save it as a scenario."))
@@ -123,7 +123,7 @@ class RunAsScenario(WindowPart):
             self._write(drill, file)
 
     def _write(self, drill: Drill, file: Path) -> None:
-        """Write *drill* to *file*, completely or not at all; report an obstacle."""
+        """Write *drill* as a scenario to *file* atomically, or report the reason of a failure."""
         try:
             text = run_scenario.build_scenario_text(drill, file.stem)
         except run_scenario.ScenarioRecordingError as problem:
@@ -135,17 +135,17 @@ class RunAsScenario(WindowPart):
 
 
 DRAFT_MS: Final = 400
-"""Pause in typing after which the draft is written down, as for the SQL windows."""
+"""Pause in typing after which the draft is stored, as for query drafts."""
 
 NEW: Final = "new-scenario"
-"""File name of a drill without a title."""
+"""Default file name of a scenario without a title."""
 
 COPIED_NAME_MAX: Final = 50
-"""Characters of a drill's name in the name of its copy, so that the copy's name has at most 60."""
+"""Maximum number of characters of a drill's name within the name of its copy, whose total limit is 60."""
 
 
 class EditorLauncher(WindowPart):
-    """Opens the editor with a new text, a file, a copy of a drill or the last run."""
+    """Controller of the scenario editor. It opens a new text, a file, a copy of a drill or the last run."""
 
     file_opened = Signal(str)
     """Signal: path of the scenario that is now in the editor."""
@@ -173,7 +173,7 @@ class EditorLauncher(WindowPart):
 
     @property
     def page(self) -> ScenarioEditor:
-        """Return the page, created at first use."""
+        """Return the page of the editor, created on first use."""
         if self._page is None:
             from app.views.briefing import BriefPage
             from app.views.editor import ScenarioEditor
@@ -194,7 +194,7 @@ class EditorLauncher(WindowPart):
 
     @show_busy_cursor()
     def show(self) -> None:
-        """Continue with the last draft, or else with a new scenario."""
+        """Show the editor with the last draft, or else with a new scenario."""
         self._navigation.pause_run()
         self._navigation.show_page(self.page, tr("Scenario editor"))
         self.page.text.setFocus()
@@ -218,7 +218,7 @@ class EditorLauncher(WindowPart):
             self.open_file(chosen_file)
 
     def open_file(self, name: str) -> None:
-        """Open the scenario with that name or path; a shipped or imported one is opened as a copy."""
+        """Open the scenario with this name or path. A shipped or imported scenario is opened as a copy."""
         try:
             file = scenario_files.find(name)
         except ScenarioNotFoundError as problem:
@@ -237,7 +237,7 @@ class EditorLauncher(WindowPart):
             self.open_file(name)
 
     def copy_drill(self) -> None:
-        """Copy the drill on screen for changes; nothing is written until it is saved."""
+        """Open a copy of the drill on screen. Nothing is written until the user saves it."""
         scenario = self._choice.scenario
         if scenario is None:
             self._notice.show_info(tr("Choose a drill first. Its text is copied to the editor."))
@@ -245,7 +245,7 @@ class EditorLauncher(WindowPart):
         tree = self._play.branches
         if (
             tree is not None and tree.history.drill.is_truth_hidden
-        ):  # the text contains its faults and its solution
+        ):  # the text of a drill contains its faults and its solution
             self._notice.warn(tr("You can copy the text of an exam's drill after the exam ends."))
             return
         self.show()
@@ -257,7 +257,7 @@ class EditorLauncher(WindowPart):
             self._last_run = drill
 
     def load_last_run(self) -> None:
-        """Build a scenario from the last run: faults become the timeline, repairs the solution."""
+        """Build a scenario from the last run. Its faults become the timeline, and its repairs become the solution."""
         drill = self._last_run
         if drill is None:
             self._notice.show_info(tr("Play in the lab first. Your actions there become the scenario."))
@@ -275,14 +275,14 @@ class EditorLauncher(WindowPart):
     # --- files ----------------------------------------------------------------------------------------------
 
     def save(self) -> None:
-        """Save the scenario in its file."""
+        """Save the scenario to its file."""
         if self.page.file is None:
             self.save_as()
         else:
             self.write(self.page.file)
 
     def save_as(self) -> None:
-        """Ask for a file and save the scenario."""
+        """Ask for a file and save the scenario to it."""
         page = self.page
         page.form.finish()
         has_name = page.file is not None or page.draft_name
@@ -292,7 +292,7 @@ class EditorLauncher(WindowPart):
             self.write(file)
 
     def write(self, file: Path) -> None:
-        """Write the text to *file*, completely or not at all."""
+        """Write the text to *file* atomically."""
         self.page.form.finish()
         if not self._saver.write_file(file, self.page.text.toPlainText()):
             return
@@ -302,7 +302,7 @@ class EditorLauncher(WindowPart):
         self._notice.show_info(tr("Saved: {file}.").format(file=file))
 
     def _may_leave(self) -> bool:
-        """Return whether the editor may close: the text is saved in a file, or the user discards it."""
+        """Return whether the editor may replace its text: the text is saved, or the user discards it."""
         if self._page is None or not self._page.changed:
             return True
         box = QMessageBox(self._window)
@@ -320,7 +320,7 @@ class EditorLauncher(WindowPart):
     # --- drafts ---------------------------------------------------------------------------------------------
 
     def save_draft(self) -> None:
-        """Save the text in the editor and the path of its file as a draft in the profile."""
+        """Store the text of the editor and the path of its file as a draft in the profile."""
         self._save_pause.stop()
         profile, page = self._profile, self._page
         if profile is None or page is None:
@@ -333,7 +333,7 @@ class EditorLauncher(WindowPart):
             else:
                 profile.drafts.delete(EDITOR_DRAFT)
         except StorageError as problem:
-            if str(problem) != self._reported_problem:  # report once, not at each pause in typing
+            if str(problem) != self._reported_problem:  # reported once, not at each pause in typing
                 self._notice.warn(str(problem))
             self._reported_problem = str(problem)
         else:
@@ -364,7 +364,7 @@ class EditorLauncher(WindowPart):
         self._irrevocable.confirm_if_needed("leave", lambda: self._choice.show(scenario))
 
     def stop(self) -> None:
-        """Store the draft and stop, because the profile is about to be closed."""
+        """Store the draft for the last time, because the profile is about to be closed."""
         self.save_draft()
         if self._page is not None:
             self._page.draft_changed.disconnect(self._save_pause.restart_pause)
@@ -372,7 +372,7 @@ class EditorLauncher(WindowPart):
 
 
 def _suggest_copy_name(name: str) -> str:
-    """Return the default name for a copy of the drill *name*. No other drill has this name."""
+    """Return a default name for a copy of the drill *name*, which no other drill has."""
     candidate = base_name = f"{run_scenario.make_slug(name)[:COPIED_NAME_MAX]}-copy"
     folder, number = scenario_files.get_own_folder(), 1
     while scenario_files.is_shipped_name(candidate) or (folder / f"{candidate}.toml").exists():
@@ -382,7 +382,7 @@ def _suggest_copy_name(name: str) -> str:
 
 
 def _format_title(text: str) -> str:
-    """Return the scenario's title as a file name; empty if it has none or it is unreadable."""
+    """Convert the scenario's title to a file name; empty if there is no title or the text is invalid."""
     try:
         return run_scenario.make_slug(str(tomllib.loads(text).get("title", "")))
     except ValueError:

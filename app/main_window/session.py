@@ -1,4 +1,4 @@
-"""The host of the run in a Qt window: a timer runs its frames, and its notices are Qt signals."""
+"""Host of a run in a Qt window: a timer runs its frames, and its notifications become Qt signals."""
 
 import time
 from collections.abc import Callable
@@ -15,7 +15,7 @@ FRAME_MS: Final = 16
 
 
 class HostSession(QObject):
-    """A `Host` inside Qt; each signal corresponds to the host's notice of the same name."""
+    """`Host` inside Qt. Each signal corresponds to the notification of the host with the same name."""
 
     drill_changed = Signal(object)
     world_changed = Signal(object)
@@ -29,7 +29,7 @@ class HostSession(QObject):
     looking = Signal(bool)
     loaded = Signal(object)
     _posted = Signal()
-    """Signal: a request waits in the inbox; emitted by any thread, received in the window's thread."""
+    """Signal: a request is in the inbox. Any thread may emit it, and the window's thread receives it."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class HostSession(QObject):
     ) -> None:
         """Create a session.
 
-        *clock*: wall time in seconds. *use_timer*: a timer runs frames; else the caller calls `on_frame`.
+        *clock*: wall time in seconds. *use_timer*: False if the caller calls `on_frame` instead of a timer.
         """
         super().__init__(parent)
         self.host = host = Host(clock)
@@ -78,17 +78,17 @@ class HostSession(QObject):
 
     @property
     def history(self) -> History | None:
-        """Return the history of the run; None without one."""
+        """Return the history of the run, or None if there is no run."""
         return self.host.history
 
     @property
     def drill(self) -> Drill | None:
-        """Return the shown drill, live or past; None without one."""
+        """Return the drill at the shown time, latest or past, or None if there is no run."""
         return self.host.drill
 
     @property
     def live(self) -> Drill | None:
-        """Return the drill at its latest time; None without one."""
+        """Return the drill at its latest time, or None if there is no run."""
         return self.host.live
 
     @property
@@ -97,19 +97,19 @@ class HostSession(QObject):
         return self.host.looking_back
 
     def stop(self) -> None:
-        """Pause, and end a running search or replay."""
+        """Pause the run, and cancel a running search or replay."""
         if self.host.busy:
             self.host.cancel()
         self.host.pause()
 
     def list_last_inputs(self, count: int) -> list[str]:
-        """Return up to *count* input lines of the run, the last one last."""
+        """Return the last input lines of the run in order, at most *count*."""
         live = self.host.live
         return [item.line for item in live.journal[-count:]] if live is not None else []
 
     @property
     def running(self) -> bool:
-        """Return whether the time runs."""
+        """Return whether time runs."""
         return self.host.running
 
     @property

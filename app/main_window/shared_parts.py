@@ -1,4 +1,4 @@
-"""Objects that nearly every part of the window uses, and the base class that gives each part access to them."""
+"""Objects that most parts of the window use, and the base class that provides them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 class SharedParts(Struct, frozen=True):
-    """The run, its storage and the window. Without a *profile* nothing is stored."""
+    """Shared objects of the window: the run, its storage, and user interface parts.
+
+    *profile*: None to store nothing.
+    """
 
     window: MainWindow
     session: HostSession
@@ -32,7 +35,7 @@ class SharedParts(Struct, frozen=True):
 
 
 class WindowPart(QObject):
-    """Part of the window; the window owns it."""
+    """Base class of the parts of the window. The window owns them."""
 
     def __init__(self, shared: SharedParts) -> None:
         super().__init__(shared.window)

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 def get_player_name(store: WindowSettings) -> str:
-    """Return the entered name, or else the name of the account."""
+    """Return the name that the user has entered, or else the name of the user account."""
     chosen_name = store.get(settings.PLAYER)
     if chosen_name:
         return chosen_name
     try:
         return getpass.getuser()
-    except (KeyError, OSError):  # an account without a user name
+    except (KeyError, OSError):  # the account has no user name
         return ""
 
 
 def ask_for_name(parent: QWidget, store: WindowSettings) -> None:
-    """Choose the name for this and later debriefs."""
+    """Ask for the name in this and later debriefs."""
     name = ask_text(
         parent, tr("Name on debriefs"), tr("Your name on exported debriefs:"), get_player_name(store)
     )
@@ -37,5 +37,5 @@ def ask_for_name(parent: QWidget, store: WindowSettings) -> None:
 
 
 def format_time(time: datetime | None = None) -> str:
-    """Format *time*, or now, as a date and a time of this computer's zone."""
+    """Format *time* as date and time in this computer's time zone. None formats the current time."""
     return (time.astimezone() if time is not None else datetime.now().astimezone()).strftime("%Y-%m-%d %H:%M")

@@ -1,4 +1,7 @@
-"""Exceptions that slots raise: logged with the last inputs of the run and shown; the program continues."""
+"""Handling of exceptions in Qt slots: they are logged with the last inputs of the run and shown.
+
+The program continues.
+"""
 
 import sys
 import traceback
@@ -19,11 +22,11 @@ from app.words.language import tr
 LOG_NAME: Final = "errors.log"
 """Name of the log file in the profile folder."""
 LOG_BYTES_MAX: Final = 1_000_000
-"""A log of this size is replaced: an error that repeats at each repaint fills no disk."""
+"""Size in bytes at which a new log replaces the old one, so that a repeated error cannot fill the disk."""
 INPUTS_LOGGED: Final = 20
-"""Last inputs of the run that the log holds with an error."""
+"""Number of the run's last inputs that are logged with an error."""
 REPEAT_S: Final = 30.0
-"""Wall time during which an error at the same place is not shown again."""
+"""Wall time for which another error at the same place in the code is not shown."""
 
 Hook = Callable[[type[BaseException], BaseException, TracebackType | None], object]
 
@@ -38,9 +41,10 @@ class SlotErrorHook:
         log: Path | None = None,
         is_recorded: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Create a handler.
+        """Create the hook.
 
-        *original_hook* prints an error; *log* is the file, by default in the profile folder.
+        *original_hook* prints an error. *log*: path of the log file; None for the profile folder.
+        *is_recorded* returns whether the run is recorded.
         """
         self._is_recorded = is_recorded
         self._window, self._original_hook = window, original_hook
@@ -50,13 +54,13 @@ class SlotErrorHook:
         """Place in the code -> when an error from there was shown, in seconds of the monotonic clock."""
 
     def __call__(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        """Print, log and show the error. Before everything is loaded, and for Ctrl+C, the program ends."""
+        """Print, log and show the error. The program ends if it is not loaded completely, or after Ctrl+C."""
         self._original_hook(kind, error, trace)
         if not issubclass(kind, Exception):
             QApplication.exit(1)
             return
         details = "".join(traceback.format_exception(kind, error, trace))
-        self._window.failed.emit()  # pauses the run before its inputs are read
+        self._window.failed.emit()  # the signal pauses the run before its inputs are read
         path = self._append_to_log(details)
         if not self._window.is_ready:
             self._stop_program(error, details)
@@ -87,7 +91,7 @@ class SlotErrorHook:
         self._box = None
 
     def _stop_program(self, error: BaseException, details: str) -> None:
-        """Show a message and end with code 1: the window is useless without its parts."""
+        """Show the error and end the program with exit code 1, because the window is incomplete."""
         sys.excepthook = self._original_hook
         text = tr("Mirrordrill stops because of an internal error: {error!r}.").format(error=error)
         box = QMessageBox(QMessageBox.Icon.Critical, TITLE, text)
@@ -96,7 +100,7 @@ class SlotErrorHook:
         QApplication.exit(1)
 
     def _append_to_log(self, details: str) -> Path | None:
-        """Append the error and the last inputs to the log; None if that is impossible."""
+        """Append the error and the last inputs to the log. Return its path, or None if it cannot be written."""
         inputs = "\n".join(self._window.last_inputs(INPUTS_LOGGED))
         text = f"{datetime.now(UTC).isoformat()}\n{details}last inputs:\n{inputs}\n\n"
         try:
@@ -111,6 +115,6 @@ class SlotErrorHook:
 
 
 def _format_location(trace: TracebackType | None) -> str:
-    """Return file and line where the error was raised."""
+    """Return the file and the line in which the error was raised."""
     frames = traceback.extract_tb(trace)
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""

@@ -1,4 +1,7 @@
-"""Tools ▸ Let SQL clients connect: the instances of the run have ports on this computer while it is on screen."""
+"""Ports for SQL clients (Tools ▸ Let SQL clients connect): programs on this computer can connect to the instances.
+
+The ports are open while the run is on screen.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,21 +19,21 @@ from engine.drill.time.history import History
 from engine.events import Event, SessionData, SqlData, SqlDoneData
 
 TURN_MS: Final = 10
-"""Interval at which the ports are checked: one tick."""
+"""Interval between two checks of the ports in milliseconds: one tick."""
 TURNS: Final = 8
-"""Event-loop turns per check: from received bytes to a request, and from its result to sent bytes.
+"""Number of event-loop turns per check, from received bytes to a request and from its result to sent bytes.
 
-Counted.
+The number was counted.
 """
 SHOWN_EVERY: Final = 25
-"""Checks between two updates of the view."""
+"""Number of checks between two updates of the view."""
 
 
 class ClientPorts(WindowPart):
-    """Ports for SQL clients, and the list of clients.
+    """Ports for SQL clients, and the list of connected clients.
 
-    Their requests are inputs of the run. Sockets are served in the window's thread by a timer, so that nobody
-    reads the world while it changes.
+    Requests of clients are inputs of the run. A timer serves the sockets in the window's thread, so that no
+    other thread reads the world while it changes.
     """
 
     def __init__(self, shared: SharedParts) -> None:
@@ -51,7 +54,7 @@ class ClientPorts(WindowPart):
     # --- opening and closing
 
     def show(self) -> None:
-        """Open the ports, unless they are open, and show their addresses."""
+        """Open the ports if they are closed, and show their addresses."""
         if self._session.live is None or self._session.live.finished:
             self._notice.warn(tr("No drill is running. Start a drill first, then clients can connect."))
             return
@@ -79,7 +82,7 @@ class ClientPorts(WindowPart):
         return True
 
     def close(self) -> None:
-        """Close the ports; the operating system informs connected clients."""
+        """Close the ports. The operating system informs connected clients."""
         listener, self.listener = self.listener, None
         if listener is None:
             return
@@ -96,19 +99,19 @@ class ClientPorts(WindowPart):
             self.window = None
 
     def stop(self) -> None:
-        """Stop when the window closes."""
+        """Close the ports and the event loop, because the window closes."""
         self.close()
         self._loop.close()
 
     def _follow_run(self) -> None:
-        """Follow another run, or a past time of this run. While the past is shown, no server responds."""
+        """Close the ports if another run is on screen."""
         if self.listener is not None and self._session.history is not self._history:
             self.close()
 
     # --- time
 
     def process_requests(self) -> None:
-        """Process all requests that have arrived, and send the responses."""
+        """Process all requests that have arrived, and send the results."""
         if self.listener is None or self._turning:
             return
         self._turning = True  # a dialog of the window may run a nested event loop
@@ -133,7 +136,7 @@ class ClientPorts(WindowPart):
             self._notice.show_info(tr("SQL clients are connected, so the run stays in real time."))
 
     def _refuse_to_jump(self, share: float) -> None:
-        """Refuse to search, because a search would skip hours at once."""
+        """Cancel a search while clients are connected, because it would skip hours of their time."""
         if share >= 0.0 and not self._session.loading and self._list_connections():
             self._session.cancel()
             self._notice.warn(tr("SQL clients are connected, so the run stays in real time."))
@@ -141,7 +144,7 @@ class ClientPorts(WindowPart):
     # --- display in the window
 
     def show_now(self) -> None:
-        """Show the page with the current ports."""
+        """Update the page with the current ports and connections."""
         if self.window is None or self.listener is None:
             return
         self.window.show_servers(self.listener.ports)
@@ -182,9 +185,9 @@ class ClientPorts(WindowPart):
 
 
 def _read_client_input(event: Event) -> ClientInput | None:
-    """Return the journal entry about a client, or None if the event is about something else.
+    """Convert an event to a list entry about a client, or return None for other events.
 
-    Error responses are included.
+    Error results are included.
     """
     match event.data:
         case SessionData(window=name, what=session_kind) if DRIVER_MARK in name:

@@ -1,4 +1,4 @@
-"""Start of the program: the window appears at once, and its parts load while the start page already responds."""
+"""Start of the program. The window appears immediately, and its parts load while the start page already responds."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ BESIDE: Final = (
     "app.storage", "app.host", "app.view_models.picture", "app.files.support", "app.files.bundle_store",
     "app.export.source", "app.export.page", "pygments.lexers.sql",
 )  # fmt: skip
-"""Modules of database and engine without Qt, which a thread imports."""
+"""Database and engine modules that do not use Qt. A thread imports them."""
 ALL: Final = "app.main_window.assembly"
-"""Module that imports all others."""
+"""Module that imports all parts of the window."""
 WITH_FIRST_USE: Final = (
     "app.main_window.classes",
     "app.main_window.sql_clients",
@@ -36,26 +36,26 @@ WITH_FIRST_USE: Final = (
     "app.main_window.teams",
     "app.main_window.window_seat",
 )
-"""Parts that most starts do not need; sockets and certificates take a twelfth of the start."""
+"""Modules that most starts do not need. Sockets and certificates would take a twelfth of the start."""
 LOOK_MS: Final = 15
-"""Interval of checks whether the thread is done; each check interrupts the thread."""
+"""Interval between two checks whether the thread has finished. Each check interrupts the thread."""
 
 
 class StartCanceledError(Exception):
-    """The user canceled the start."""
+    """Signal that the user has canceled the start."""
 
 
 class StartSequence(QObject):
-    """Start of the window in steps, between which the window processes events.
+    """Sequence of steps that loads the window. Between two steps, the window processes events.
 
     Qt classes are created only in the window's thread. When another thread created them while the window
-    processed events, one start of sixteen crashed (PySide 6.11.3).
+    processed events, one of sixteen starts crashed (PySide 6.11.3).
     """
 
     def __init__(self, window: MainWindow, profile: Callable[[], Profile | None]) -> None:
-        """Create the start.
+        """Create the sequence.
 
-        *profile* opens the profile after its modules are imported; it may raise StartCanceledError.
+        *profile* opens the profile after its modules are imported. It may raise StartCanceledError.
         """
         super().__init__(window)
         self._window, self._profile = window, profile
@@ -69,11 +69,11 @@ class StartSequence(QObject):
         window.closing.connect(self._timer.stop)
 
     def begin(self) -> None:
-        """Start loading as soon as the start page has been painted."""
+        """Start loading after the start page has been painted."""
         self._timer.start(0)
 
     def end(self) -> None:
-        """End the program, perhaps before all parts exist."""
+        """Stop loading, because the program ends."""
         self._timer.stop()
         if self._importing is not None:
             self._importing.join()
@@ -85,7 +85,7 @@ class StartSequence(QObject):
             pass
 
     def _on_timeout(self) -> None:
-        # Between two steps the window processes events.
+        # the window processes events between two steps
         if not self._run_next_step():
             self._timer.stop()
         elif self._timer.isActive():
@@ -93,9 +93,9 @@ class StartSequence(QObject):
             self._timer.setInterval(LOOK_MS if working else 0)
 
     def _run_next_step(self) -> bool:
-        """Run the next step of the start.
+        """Run the next step.
 
-        Return False if there is none, or if one is running and waits for a dialog.
+        Return False if there are no more steps, or if a step is still running because it waits for a dialog.
         """
         if self._is_running:
             return False
@@ -121,7 +121,7 @@ class StartSequence(QObject):
         yield from assembly.assemble_window(self._window, profile)
 
     def _import_in_thread(self, names: Sequence[str]) -> Iterator[None]:
-        """Import modules in a thread; the window's own import raises their errors again."""
+        """Import modules in a thread. An import error is raised again when the window's thread imports the module."""
         self._importing = threading.Thread(target=_import_modules, args=(names,), daemon=True)
         self._importing.start()
         while self._importing.is_alive() and not self._hurried:
@@ -135,9 +135,9 @@ def _import_modules(names: Sequence[str]) -> None:
 
 
 def iterate_window_modules() -> Iterator[str]:
-    """Yield the modules of the window's parts in small groups.
+    """Yield the modules of the window's parts, in small groups.
 
-    Plot modules are excluded: pyqtgraph takes 120 ms and is imported with the first plot.
+    Modules with plots are excluded, because pyqtgraph takes 120 ms. They are imported with the first plot.
     """
     parts = [module.name for module in iter_modules([str(Path(__file__).parent)], "app.main_window.")]
     yield from (name for name in parts if name not in (ALL, *WITH_FIRST_USE))
@@ -151,14 +151,14 @@ BACKGROUND_MODULES: Final = (
     "engine.tsql.language.parse",
     "sqlglot.optimizer.canonicalize",
 )
-"""Modules to load in the background, most needed first. Measured: 80 to 130 ms each, a visible pause."""
+"""Modules that load in the background, most needed first. Each takes 80 to 130 ms (measured), a visible pause."""
 
 WARM_UP_MS: Final = 50
-"""Interval of checks whether a warm-up thread is done; each check interrupts the thread."""
+"""Interval between two checks whether a background thread has finished. Each check interrupts the thread."""
 
 
 class ModulePreloader(QObject):
-    """Preloader of modules, in a thread that uses no Qt."""
+    """Preloader that imports modules in a thread without Qt."""
 
     done = Signal()
     """Signal: all modules are loaded."""
@@ -171,14 +171,14 @@ class ModulePreloader(QObject):
         self._looking.timeout.connect(self._check_threads)
 
     def begin(self) -> None:
-        """Start preloading; call this when the window is idle."""
+        """Start preloading. The window should be idle."""
         thread = threading.Thread(target=self._load, daemon=True)
         self._threads.append(thread)
         thread.start()
         self._looking.start()
 
     def end(self) -> None:
-        """Stop loading when the window closes; wait for the module that is being loaded."""
+        """Stop preloading after the current module, because the window closes."""
         self._is_canceled = True
         self._looking.stop()
         for thread in self._threads:
@@ -194,7 +194,7 @@ class ModulePreloader(QObject):
             if not self._is_canceled:
                 import_module(name)
         if not self._is_canceled:
-            from engine.flow import warm_up  # only after the start page is on screen
+            from engine.flow import warm_up  # imported after the start page is on screen
 
             warm_up()
 
@@ -207,16 +207,20 @@ class ModulePreloader(QObject):
 
 
 def freeze_objects() -> None:
-    """Freeze all current objects and enable the garbage collector, so that it never scans them.
+    """Exclude all current objects from garbage collection, and enable the garbage collector.
 
-    A scan takes 100 ms in the middle of a frame, and repeats while modules load.
+    A scan of these objects would take 100 ms in the middle of a frame, and would be repeated while modules
+    load.
     """
     gc.freeze()
     gc.enable()
 
 
 def set_start_language(app: QApplication, store: WindowSettings) -> None:
-    """Set the language of this start: from the environment, else from the menu, else from the system."""
+    """Set the language of this start.
+
+    The environment takes precedence over the setting, and the setting over the system.
+    """
     requested_language = os.environ.get(language.ENVIRONMENT, "")
     language.use_language(
         language.choose_language(requested_language, store.get(settings.LANGUAGE), QLocale.system().name())

@@ -1,4 +1,4 @@
-"""Work between two frames that blocks nothing: no overlay, no pause of the window, and it can be canceled."""
+"""Runner for a cooperative task between frames. The window stays responsive, and the task can be canceled."""
 
 import time
 from collections.abc import Callable
@@ -11,17 +11,17 @@ from engine.drill.time.cooperative_tasks import Slices
 from engine.inputs import InputError
 
 TURN_S: Final = 0.008
-"""Wall time of one slice: half a frame."""
+"""Wall time for the task per frame: half a frame."""
 
 
 Result = TypeVar("Result")
 
 
 class TaskRunner(QObject):
-    """Runner for one cooperative task at a time; a new task replaces the previous one."""
+    """Runner for one cooperative task at a time. A new task replaces the previous task."""
 
     progress = Signal(float)
-    """Signal: progress, 0 to 1."""
+    """Signal: progress from 0 to 1."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -37,7 +37,10 @@ class TaskRunner(QObject):
     def start(
         self, slices: Slices[Result], callback: Callable[[Result], None], at_once_s: float = 0.0
     ) -> None:
-        """Run *slices*; *callback* receives their result. *at_once_s*: wall time of the first turn."""
+        """Run the task *slices*, and pass its result to *callback*.
+
+        *at_once_s*: wall time for the task before the first frame.
+        """
         self.cancel()
         self._task = BackgroundTask(slices, callback, lambda: None, lambda _: None, (InputError,))
         if at_once_s > 0.0:
@@ -46,7 +49,7 @@ class TaskRunner(QObject):
             self._timer.start()
 
     def cancel(self) -> None:
-        """Stop the task; its result is dropped."""
+        """Stop the task and discard its result."""
         task, self._task = self._task, None
         self._timer.stop()
         if task is not None:

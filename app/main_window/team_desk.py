@@ -1,4 +1,4 @@
-"""Desk of a role in a team: the topology, SQL windows and events that the role may see and use."""
+"""Desk of a role in a team: the topology, query windows and events that the role may see and use."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -27,21 +27,21 @@ from engine.overrides import override
 
 CLOCK_POINTS: Final = 1.7
 TITLE_POINTS: Final = 1.3
-"""Sizes of time and role, in sizes of the other text."""
+"""Font sizes of time and role, as multiples of the normal font size."""
 WIDTHS: Final = (250, 640, 470)
-"""Proportions of brief, picture and orders."""
+"""Relative widths of brief, topology and inputs."""
 
 
 class TeamDesk(QWidget):
-    """Window of a role: the desk of a single seat, without what the role may not see or do."""
+    """Window of a team role. It resembles the desk of a seat, without objects that the role may not see or use."""
 
     line_sent = Signal(str)
-    """Signal: an input line, without the role."""
+    """Signal: input line without the role."""
     left = Signal()
     help_wanted = Signal()
 
     def __init__(self, welcome: MemberWelcome, parent: QWidget | None = None) -> None:
-        """Create the window. Raises ScenarioError for a host that does not send the world of the team."""
+        """Create the window. Raises ScenarioError if the host does not send the team's world."""
         super().__init__(parent, Qt.WindowType.Window)
         self.replica = TeamReplica(welcome)
         self._role_name = welcome.role_name
@@ -119,16 +119,16 @@ class TeamDesk(QWidget):
             self.line_sent.emit(line)
 
     def _show_start(self) -> None:
-        """Show the run from its start; events that the role has noticed follow."""
+        """Show the run at its start. Events visible to the role are added later."""
         drill = self.replica.drill
         self.topology.acts.truth = False
         self.topology.show_drill(drill)
-        self.topology.acts.truth = False  # menus reveal nothing that the role cannot see
+        self.topology.acts.truth = False  # menus must not show objects that the role cannot see
         self.console.show_drill(drill)
         self.events.show_drill(drill)
 
     def show_view(self, message: RoleView) -> None:
-        """Show the world of the team at one time."""
+        """Show the current state of the team's world."""
         if self.replica.apply_entries(message.acts, message.tick):
             self._show_start()
         world, news = self.replica.drill.world, self.replica.take_new_events()
@@ -147,7 +147,7 @@ class TeamDesk(QWidget):
         self._show_state()
 
     def show_end(self, message: TeamDrillEnded) -> None:
-        """Show that the team has ended, with its result. Nothing can be sent after that."""
+        """Show that the drill has ended, with its result. Afterwards nothing can be sent."""
         self.is_over, self._state, self._is_connected = True, tr(TEAM_ENDED), True
         self._show_state()
         self.panel.show_end(message)
@@ -155,7 +155,7 @@ class TeamDesk(QWidget):
             self._show_duties([(goal.text, goal.met_t_s is not None) for goal in message.result.goals])
 
     def show_connection(self, is_connected: bool) -> None:
-        """Show whether the team answers. Inputs wait until it does."""
+        """Show whether the team is connected. Otherwise, inputs are sent later."""
         if is_connected != self._is_connected:
             self._is_connected = is_connected
             self._show_state()
@@ -171,7 +171,7 @@ class TeamDesk(QWidget):
         goals_title, brief_title = tr("Goals"), tr("Brief")
         parts = [self._text]
         if goals:
-            # two spaces at the end break a line in Markdown
+            # two spaces at its end break a line in Markdown
             lines = "  \n".join(f"{GOAL_SIGNS[is_met]} {text}" for text, is_met in goals)
             parts.append(f"**{goals_title}**\n\n{lines}")
         for question in questions:
@@ -184,13 +184,13 @@ class TeamDesk(QWidget):
             self.duties.show_text(text)
 
     def show_answer(self, text: str, is_refusal: bool = False) -> None:
-        """Show a refusal next to its line, or a message of the instructor."""
+        """Show the refusal of an input line, or a message of the instructor."""
         self.panel.show_answer(text)
         if is_refusal:
             self.console.show_refusal(text, self._sent.partition(" ")[2].partition(" ")[0])
 
     @override
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Leave the team; the role stays with this person, who can resume it by the same name."""
+        """Leave the team. The role stays assigned to this person, who can return with the same name."""
         self.left.emit()
         super().closeEvent(event)

@@ -1,4 +1,4 @@
-"""Class: host the world of a team in a separate process, and join a team in a role."""
+"""Teams in the window: it hosts the world of a team in a separate process, or takes a role in a team."""
 
 import sys
 from pathlib import Path
@@ -35,16 +35,16 @@ from app.words.language import tr
 from engine.drill.authoring.problems import ScenarioError
 
 LISTEN_MS: Final = 100
-"""Interval at which a member checks for messages."""
+"""Interval between two checks of a member for messages."""
 END_MS: Final = 4_000
-"""Time limit for the end of a team's process."""
+"""Maximum time in which a team's process must end before it is killed."""
 
 
 class TeamController(QObject):
-    """The team that this window hosts, and its role in a team."""
+    """Controller of the team that this window hosts, and of its role in a team."""
 
     help_wanted = Signal()
-    """Signal: F1 in a window or dialog of a team."""
+    """Signal: F1 was pressed in a window or dialog of a team."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class TeamController(QObject):
     # --- holding one
 
     def ask_to_hold(self) -> HoldTeam | TeamCode:
-        """Show the dialog that starts a team, or the code of the team that this window holds."""
+        """Show the dialog that starts a team. If this window already hosts a team, show its join code."""
         if self._code is not None:
             self._code.show()
             return self._code
@@ -89,19 +89,22 @@ class TeamController(QObject):
         return dialog
 
     def _open_dialog(self, dialog: QDialog) -> None:
-        """Open a dialog whose F1 key opens the help."""
+        """Open a dialog in which F1 opens the help."""
         QShortcut(QKeySequence("F1"), dialog, self.help_wanted.emit)
         dialog.open()
 
     def start_team(self, source: str, name: str) -> None:
-        """Run the world of a team in a process; its code arrives some seconds later and opens the choice of a role."""
+        """Run the world of a team in a process.
+
+        Its join code arrives some seconds later and opens the choice of a role.
+        """
         self._stop_process()
         process = self._process = QProcess(self)
         process.setWorkingDirectory(str(Path(__file__).parents[2]))
         process.readyReadStandardOutput.connect(lambda: self._read_output(process))
         process.finished.connect(lambda *_: self._on_process_finished(process))
         words = ["--wait", "--end-with-input"]
-        words += ["--name", name] if "@" in source else []  # without a class each start is a new run
+        words += ["--name", name] if "@" in source else []  # without a class, each start creates a new run
         process.start(sys.executable, ["-m", "app", "class", "team", source, *words])
         self._notice.show_info(tr("Starting the team…"))
 
@@ -115,7 +118,7 @@ class TeamController(QObject):
             self.ask_for_role(text)
 
     def _end_team(self) -> None:
-        """End the team for all its members, who receive the result."""
+        """End the team's run. All members receive the result."""
         self._forget_code()
         if self._process is not None:
             self._process.write(f"{END_LINE}\n".encode())
@@ -125,7 +128,7 @@ class TeamController(QObject):
         self._forget_code()
         self._process = None
         text = bytes(process.readAllStandardError().data()).decode("utf-8", errors="replace").strip()
-        if text:  # the last line of a traceback names the error
+        if text:  # the last line of a traceback describes the error
             self._notice.warn(tr("The team has stopped: {why}").format(why=text.splitlines()[-1]))
         else:
             self._notice.show_info(tr("The team has ended. Its inputs are saved."))
@@ -133,7 +136,7 @@ class TeamController(QObject):
     # --- taking a role
 
     def ask_for_role(self, code: str = "") -> TakeRole:
-        """Show the dialog for taking a role, with the code of the team that this window holds."""
+        """Show the dialog for taking a role, with *code* or the join code of the team that this window hosts."""
         code = code or (self._code.join_code if self._code is not None else "")
         dialog = TakeRole(signature.get_player_name(self._store), self._parent, code)
         dialog.roles_wanted.connect(lambda code, name: self._ask_for_roles(dialog, code, name))
@@ -144,7 +147,7 @@ class TeamController(QObject):
         return dialog
 
     def _ask_for_roles(self, dialog: TakeRole, code: str, name: str) -> None:
-        """Ask the team for its roles."""
+        """Request the list of roles from the team."""
         try:
             member = TeamMember(parse_invitation(code), name or "?", "")
         except InvalidJoinCodeError as problem:
@@ -155,7 +158,10 @@ class TeamController(QObject):
         self._timer.start()
 
     def take_role(self, code: str, name: str, role: str, instead: bool = False) -> None:
-        """Take *role* in the team, *instead* of a disconnected member; its window opens with the first response."""
+        """Take *role* in the team. Its window opens with the first response.
+
+        *instead*: replace a disconnected member.
+        """
         self._leave_team()
         self._member = TeamMember(parse_invitation(code), name, role, instead)
         self._member.start()
@@ -184,7 +190,7 @@ class TeamController(QObject):
             case RoleView() if self.seat is not None:
                 self.seat.show_view(message)
             case InputDone() if self.seat is not None:
-                self.seat.show_answer("")  # the refusal of an earlier input
+                self.seat.show_answer("")  # the first message refuses an earlier input
             case InputFailed() if self.seat is not None:
                 self.seat.show_answer(str(message.text), True)
             case InstructorMessage() if self.seat is not None:
@@ -198,7 +204,7 @@ class TeamController(QObject):
         """Open the window of the role."""
         try:
             self.seat = desk = TeamDesk(welcome, self._parent)
-        except ScenarioError:  # a host before 1.1 does not send the world
+        except ScenarioError:  # hosts before 1.1 do not send the world
             self._notice.warn(tr(OTHER_VERSION))
             self._leave_team()
             return
@@ -234,13 +240,13 @@ class TeamController(QObject):
             self._process = None
 
     def stop(self) -> None:
-        """Stop when the window closes; all inputs are on disk."""
+        """Disconnect and stop the process, because the window closes. All inputs are on disk."""
         self._leave_team()
         self._stop_process()
 
 
 def _drain_messages(member: TeamMember) -> list[ToMember]:
-    """Return all messages that have arrived."""
+    """Remove and return all messages that have arrived."""
     messages: list[ToMember] = []
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Pages of the Tools menu, each created when it is first opened because few starts need one."""
+"""Pages of the Tools menu and the help, each created on first use because few starts need them."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ToolPages(QObject):
-    """Link planner, and comparison with the papers' figures. A running drill waits, and its desk returns afterwards."""
+    """Link planner, and comparison with published figures. A run is paused while the page is open."""
 
     def __init__(self, navigation: Navigation, parent: QObject) -> None:
         super().__init__(parent)
@@ -30,7 +30,7 @@ class ToolPages(QObject):
         self.fidelity: FidelityView | None = None
 
     def show_planner(self) -> None:
-        """Show the planner."""
+        """Show the link planner."""
         self._navigation.pause_run()
         if self.planner is None:
             from app.views.planner import Planner
@@ -40,7 +40,7 @@ class ToolPages(QObject):
         self._navigation.show_page(self.planner, tr("Link planner"))
 
     def show_fidelity(self) -> None:
-        """Show the comparison, which is computed while the page is open."""
+        """Show the comparison with published figures. It is computed while the page is open."""
         self._navigation.pause_run()
         if self.fidelity is None:
             from app.views.fidelity import FidelityView
@@ -50,13 +50,13 @@ class ToolPages(QObject):
         self._navigation.show_page(self.fidelity, tr("Fidelity"))
 
     def stop(self) -> None:
-        """Stop when the window closes."""
+        """Stop the computation of the comparison, because the window closes."""
         if self.fidelity is not None:
             self.fidelity.stop()
 
 
 class ProgressPages(WindowPart):
-    """Pages with skills and due drills. A running drill waits, and its desk returns afterwards."""
+    """Page with skills and recommended drills. A run is paused while the page is open."""
 
     def __init__(self, shared: SharedParts, navigation: Navigation, choice: DrillChoice) -> None:
         super().__init__(shared)
@@ -65,7 +65,7 @@ class ProgressPages(WindowPart):
 
     @show_busy_cursor()
     def show(self) -> None:
-        """Show the page of skills."""
+        """Show the page."""
         navigation = self._navigation
         navigation.pause_run()
         if self.page is None:
@@ -90,10 +90,10 @@ class ProgressPages(WindowPart):
 
 
 class HelpKey(QObject):
-    """Help window, created on first use."""
+    """Controller of the help window, which is created on first use."""
 
     def __init__(self, panels: Mapping[str, QWidget], pages: Pages, parent: QWidget) -> None:
-        """Create help; *panels*: name in the table of help pages -> widget with the keyboard focus."""
+        """Create the controller. *panels*: name in the table of help pages -> its widget."""
         super().__init__(parent)
         self._panels, self._pages, self._parent = panels, pages, parent
         self._help: Help | None = None
@@ -103,7 +103,7 @@ class HelpKey(QObject):
         self.open_page(PAGE_OF.get(self._get_focused_panel(), "start"))
 
     def open_page(self, page: str) -> None:
-        """Open the help at *page*."""
+        """Open the help page *page*."""
         help = self._help = self._help or Help(self._parent)
         help.show_page(page)
         help.show()

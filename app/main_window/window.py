@@ -1,4 +1,4 @@
-"""Frame of the window with the start page. `assembly` adds everything else."""
+"""Main window with the start page. assembly.py adds all other parts."""
 
 from collections.abc import Callable
 from functools import partial
@@ -22,11 +22,17 @@ from app.words.language import tr
 from engine.overrides import override
 
 LOOKS_MS: Final = (300, 1_000, 3_000)
-"""Delays of the checks after the window appears. A window manager adds its frame before the last of them. Assumed."""
+"""Delays after the window appears, at which its position is checked.
+
+A window manager adds its frame before the last check. Assumed.
+"""
 
 
 class ScreenFitter(QObject):
-    """Fits a window to the screen when it is first shown; later positions belong to the user."""
+    """Fitter that moves and shrinks a window to fit the screen when it is first shown.
+
+    Later changes are left alone.
+    """
 
     def __init__(self, window: QMainWindow) -> None:
         super().__init__(window)
@@ -49,7 +55,7 @@ class ScreenFitter(QObject):
         return False
 
     def fit_to_screen(self) -> None:
-        """Fit the window into the available screen."""
+        """Move and shrink the window to fit the available screen."""
         window = self._window
         if window.isMaximized() or window.isFullScreen() or not window.isVisible():
             return
@@ -67,7 +73,7 @@ class ScreenFitter(QObject):
 
 
 def constrain_rect(frame: QRect, room: QRect) -> QRect:
-    """Shrink and move *frame* to lie inside *room*."""
+    """Return *frame*, moved and shrunk to lie inside *room*."""
     size = frame.size().boundedTo(room.size())
     left = max(room.left(), min(frame.left(), room.right() - size.width() + 1))
     top = max(room.top(), min(frame.top(), room.bottom() - size.height() + 1))
@@ -76,34 +82,34 @@ def constrain_rect(frame: QRect, room: QRect) -> QRect:
 
 TITLE: Final = "Mirrordrill"
 SIZE_MAX: Final = (1600, 960)
-"""Initial width and height in pixels, if the screen has space for it."""
+"""Maximum initial width and height in pixels."""
 
 LEAST_UNITS: Final = (48, 28)
-"""Minimum width and height in line heights: below, pages are little more than scroll bars."""
+"""Minimum width and height in line heights. In a smaller window, pages consist of little more than scroll bars."""
 
 
 class MainWindow(QMainWindow):
-    """Window of one learner: menus, pages, a notice and a status bar, which its parts fill."""
+    """Window of one learner: menus, pages, notice and status bar. Its parts provide the contents."""
 
     needed = Signal()
-    """Signal: a part that is not loaded yet is needed now."""
+    """Signal: a part that is not loaded yet is required immediately."""
     ready = Signal()
     """Signal: all parts are loaded."""
     scenario_given = Signal(object)
-    """Signal: drill given at the program's start."""
+    """Signal: scenario that was given when the program was started."""
     theme_changed = Signal()
-    """Signal: the desktop's colors have changed."""
+    """Signal: the colors of the desktop have changed."""
     failed = Signal()
     """Signal: a slot has raised an exception."""
     close_wanted = Signal(object)
-    """Signal: a QCloseEvent, which can be ignored."""
+    """Signal: QCloseEvent, which a receiver may ignore to keep the window open."""
     closing = Signal()
-    """Signal: the window closes, and background work stops."""
+    """Signal: the window closes, so background tasks must stop."""
 
     def __init__(self, store: WindowSettings) -> None:
-        """Create the start page with the known drills."""
+        """Create the window with the start page."""
         super().__init__()
-        get_guard()  # Enter presses buttons from the start page on
+        get_guard()  # Enter presses the focused button, also on the start page
         self.store = store
         self.is_ready = False
         self.last_inputs: Callable[[int], list[str]] = lambda _: []
@@ -149,12 +155,12 @@ class MainWindow(QMainWindow):
         ScreenFitter(self)
 
     def _repeat_when_ready(self, signal: SignalInstance, *argument: str) -> None:
-        """Repeat a request of the start page when all parts are loaded, if nothing could receive it before."""
+        """Emit a signal of the start page again after all parts are loaded, if it was emitted before."""
         if not self.is_ready:
             self.call_when_ready(partial(signal.emit, *argument))
 
     def call_when_ready(self, do: Callable[[], None]) -> None:
-        """Call *do* now, or as soon as all parts are loaded."""
+        """Call *do* as soon as all parts are loaded, or now if they are."""
         if self.is_ready:
             do()
         else:
@@ -162,7 +168,7 @@ class MainWindow(QMainWindow):
             self.statusBar().showMessage(tr("Mirrordrill is still loading. Try again in a moment."))
 
     def run_waiting_requests(self) -> None:
-        """Execute requests that waited for the window's parts."""
+        """Execute the requests that waited for the parts of the window."""
         self.is_ready = True
         self.statusBar().clearMessage()
         self.ready.emit()
@@ -171,14 +177,14 @@ class MainWindow(QMainWindow):
             do()
 
     def show_status_bar(self) -> None:
-        """Show the status bar only while it has content, because an empty one takes space from the pages."""
+        """Show the status bar only while it has contents. An empty bar would take space from the pages."""
         bar = self.statusBar()
         parts = bar.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
         is_full = any(not part.isHidden() for part in parts if not isinstance(part, QSizeGrip))
         bar.setVisible(is_full or bool(bar.currentMessage()))
 
     def _show_title(self, _: QWidget, title: str) -> None:
-        self.setWindowTitle(title or TITLE)  # Qt adds the program's name, as for dialogs
+        self.setWindowTitle(title or TITLE)  # Qt appends the program name, as for dialogs
 
     @override
     def changeEvent(self, event: QEvent) -> None:

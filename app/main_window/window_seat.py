@@ -1,4 +1,4 @@
-"""Seat of a class in this window: its run goes to the host and follows the instructor."""
+"""Seat of a class in this window. Its run is sent to the host and follows the instructor."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -46,37 +46,43 @@ from engine.drill.time.history import History
 from engine.inputs import InputError
 
 SLOW_S: Final = 8.0
-"""Wall time after which joining names possible causes of a delay. Assumed: a class on the network answers in three."""
+"""Wall time after which the join dialog lists possible causes of a delay.
+
+Assumed: a class on the network answers within three seconds.
+"""
 LISTEN_MS: Final = 100
-"""Interval at which a seat checks for messages of its host."""
+"""Interval between two checks of a seat for messages of its host."""
 FORM_LETTERS: Final = 70
-"""Characters of average width per line of a reflection."""
+"""Width of the reflection form, in characters of average width."""
 
 
 def apply_actions(history: History, actions: Iterable[LogEntry], tick: int) -> None:
-    """Continue the run of another seat with its *actions* up to *tick*."""
+    """Apply the *actions* of another seat to its run, and advance to *tick*."""
     for act in actions:
         history.advance_to(act.tick)
         if act.line and not history.drill.finished:
-            with suppress(InputError):  # the seat refused it as well
+            with suppress(InputError):  # the seat has refused this input as well
                 history.apply_line(act.line)
     if tick > history.drill.tick and not history.drill.finished:
         history.advance_to(tick)
 
 
 class WindowSeat(QObject):
-    """Seat in this window: the run follows the instructor while it is the one on screen."""
+    """Seat in this window. Its run follows the instructor while the run is on screen."""
 
     state_shown = Signal(str)
-    """Signal with the state of the seat as text."""
+    """Signal: state of the seat as text."""
     trying = Signal(str)
     """Signal: progress of joining as text."""
     joined = Signal()
     failed = Signal(str)
-    """Signal: the seat is not in the class, with the reason."""
+    """Signal: reason why the seat is not in the class."""
     class_over = Signal()
     another_part = Signal(int, bool)
-    """Signal: the class is at another part, and whether the instructor may observe the seat, which must join again."""
+    """Signal: number of the current part, and whether the instructor may observe the seat.
+
+    The seat must join again.
+    """
 
     def __init__(
         self,
@@ -117,7 +123,7 @@ class WindowSeat(QObject):
         play.reflected.connect(self._send_reflection)
 
     def leave(self) -> None:
-        """Disconnect; the run continues with the same code and name."""
+        """Disconnect from the class. The person can return with the same code and name."""
         self._timer.stop()
         self._session.running_changed.disconnect(self._keep_frozen)
         self._play.reflected.disconnect(self._send_reflection)
@@ -127,11 +133,11 @@ class WindowSeat(QObject):
 
     @property
     def hand(self) -> str | None:
-        """Question that belongs to the raised hand; None if the hand is down."""
+        """Question of the person; None if the hand is not raised."""
         return self._attendance.link.hand
 
     def raise_hand(self, question: str | None) -> None:
-        """Raise a hand with a question; None lowers it."""
+        """Raise the hand with *question*. None lowers the hand."""
         self._attendance.raise_hand(question)
         self._emit_state()
         if question is None:
@@ -140,7 +146,7 @@ class WindowSeat(QObject):
             self._notice.show_info(tr("Your hand is raised. The instructor can see it."))
 
     def allow_looks(self) -> None:
-        """Ask whether the instructor may observe the seat."""
+        """Permit the instructor to observe the seat, or withdraw the permission."""
         allowed = not self._attendance.link.consent
         self._attendance.allow_looks(allowed)
         if allowed:
@@ -153,7 +159,7 @@ class WindowSeat(QObject):
     # --- inside
 
     def _announce_attention(self, was_watched: bool) -> None:
-        """Tell the person whether the instructor watches or controls the seat."""
+        """Inform the person when the instructor starts or stops observing or controlling the seat."""
         orders = self._orders
         if orders.is_watched != was_watched:
             self._notice.show_info(WATCHED[orders.is_watched]())
@@ -163,7 +169,7 @@ class WindowSeat(QObject):
         self._emit_state()
 
     def _describe_attempt(self) -> str:
-        """Describe the current connection attempt and its start."""
+        """Describe the current connection attempt and its duration."""
         link, waited_s = self._attendance.link, time.monotonic() - self._since
         text = (
             tr("Connecting to {addresses}… {n} s").format(addresses=", ".join(link.trying), n=int(waited_s))
@@ -196,7 +202,7 @@ class WindowSeat(QObject):
             self.state_shown.emit(label)
 
     def _show_shared_runs(self, message: RunShown) -> None:
-        """Show the runs of other seats over the desk, which waits; without a name the participant's run continues."""
+        """Show the runs that the instructor shows in a window over the desk, or return to the seat's own run."""
         history = self._history
         if history is None or (message.name is None and self.replay is None):
             return
@@ -218,7 +224,7 @@ class WindowSeat(QObject):
         self._follow_instructor()
 
     def _return_to_own_run(self) -> None:
-        """Continue the seat's own run after the instructor has shown another one."""
+        """Close the window with the shared runs, and continue the seat's own run."""
         if self.replay is not None:
             self.replay.hide()
             self.replay.deleteLater()
@@ -230,9 +236,9 @@ class WindowSeat(QObject):
         return self._history is not None and not self._history.drill.terms.truth
 
     def _process_messages(self) -> None:
-        """Process the host's messages and all instructions that are due."""
+        """Process all messages of the host and all instructions that are due."""
         if self._is_replaying:
-            if not self._session.loading:  # the run was replaced by another one
+            if not self._session.loading:  # another run has replaced this run
                 self._give_up()
             return
         if self._attendance.phase is SeatPhase.ENDED and not self._orders.is_over:
@@ -244,7 +250,7 @@ class WindowSeat(QObject):
             SeatEvent.CONNECT if self._attendance.link.is_answering else SeatEvent.DISCONNECT
         )
         self._emit_state()
-        if self.replay is not None:  # nobody can end it while the host is away
+        if self.replay is not None:  # without the host, only the person can close the shared runs
             self.replay.leave.setVisible(not self._attendance.link.is_answering)
         if self._history is not None and self._session.history is not self._history:
             self._attendance.change_phase(SeatEvent.END)  # another run is on screen
@@ -301,7 +307,7 @@ class WindowSeat(QObject):
                 self._give_up(tr("The class host rejected this seat: {why}.").format(why=message.text))
 
     def _ask_for_reflection(self) -> None:
-        """Ask for the person's self-assessment of the run. In an exam no debrief asks for it."""
+        """Ask for the person's reflection on the run, because an exam has no debrief that asks for it."""
         self.form = dialog = QDialog(QApplication.activeWindow())
         form = ReflectionForm()
         dialog.setWindowTitle(tr("Before you see your points"))
@@ -336,7 +342,7 @@ class WindowSeat(QObject):
         self._play_again(replay_inputs(history, inputs, tick, lenient=True), attend_class)
 
     def _describe_seat(self, welcome: SeatWelcome) -> str:
-        """Describe the seat: number, name, reason for waiting, and a different version of the host."""
+        """Describe the seat: number, name, reason for waiting, and a different program version of the host."""
         name = welcome.name or self._attendance.name
         lines = [tr("You are in the class: seat {n}, {name}.").format(n=welcome.seat, name=name)]
         if name != self._attendance.name:
@@ -365,11 +371,11 @@ class WindowSeat(QObject):
         )
 
     def _play_again(self, slices: Slices[History], callback: Callable[[History], None]) -> None:
-        """Replay the run up to its last position, possibly over many frames, then call *callback*."""
+        """Replay the run to its last position, if necessary over many frames, then call *callback*."""
         self._emit_state()
 
         def on_replayed(history: History) -> None:
-            if self._is_replaying:  # the class was not left meanwhile
+            if self._is_replaying:  # the person has not left the class meanwhile
                 self._attendance.change_phase(SeatEvent.REPLAYED)
                 self._emit_state()
                 callback(history)
@@ -382,7 +388,7 @@ class WindowSeat(QObject):
         return self._attendance.phase is SeatPhase.REPLAYING
 
     def _give_up(self, reason: str = "") -> None:
-        """End the seat, because its run could no longer be recorded."""
+        """End the seat because its run can no longer be recorded, or because of *reason*."""
         self._timer.stop()
         self._attendance.disconnect()
         if self._session.history is self._history:
@@ -401,7 +407,7 @@ class WindowSeat(QObject):
         return self._attendance.phase
 
     def _end_class(self) -> None:
-        """Open the debrief of the run that the instructor has ended; unsent inputs are sent to the host."""
+        """Open the debrief of the run that the instructor has ended. Unsent inputs are still sent to the host."""
         self._attendance.change_phase(SeatEvent.END)
         self._emit_state()
         self.class_over.emit()
@@ -411,7 +417,7 @@ class WindowSeat(QObject):
         )
 
     def _apply_state(self, was_frozen: bool) -> None:
-        """Apply the state of the class: frozen, running or over."""
+        """Apply the current state of the class: running, frozen or over."""
         if self._orders.is_frozen != was_frozen:
             if was_frozen:
                 self._notice.clear()
@@ -424,14 +430,14 @@ class WindowSeat(QObject):
 
     @property
     def _should_pause(self) -> bool:
-        """Return whether the run must stand still."""
+        """Return whether the run must be paused."""
         return (
             self._orders.is_frozen or self._at_limit or self._is_ahead or self._orders.is_over
             or self.replay is not None or not self._attendance.is_recording
         )  # fmt: skip
 
     def _follow_instructor(self) -> None:
-        """Pause the run while the instructor holds it back; afterwards it continues if it ran before."""
+        """Pause the run while the instructor holds it. Afterwards, continue it if it ran before."""
         if self._session.history is not self._history or self._history is None:
             return
         if self._should_pause and self._session.running:
@@ -448,7 +454,7 @@ class WindowSeat(QObject):
             self._notice.show_info(tr("Break until {time}.").format(time=f"{end_time:%H:%M}"))
 
     def _apply_limit(self) -> None:
-        """Stop at the instructor's limit, and where the run is ahead of the class clock; continue afterwards."""
+        """Stop the run at the instructor's limit, or while it is ahead of the class clock."""
         live = self._session.live
         if live is None or self._session.history is not self._history:
             return
