@@ -1,1 +1,1 @@
-"""Desktop, command line and network services of Mirrordrill, on top of the engine."""
+"""Window, command line and network services of Mirrordrill, built on the engine."""

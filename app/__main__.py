@@ -1,4 +1,4 @@
-"""Entry point of `mirrordrill` and `python -m app`; the only module that knows the window."""
+"""Entry point of `mirrordrill` and `python -m app`. Only this module imports the window."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 def open_window(scenario: Scenario | None) -> int:
-    """Show the window, with *scenario* if one is given.
+    """Show the window, with *scenario* if one is given, and return the exit code.
 
-    If Qt cannot start, print one message and return exit code 2.
+    If Qt cannot start, print a message and return exit code 2.
     """
     trying = qt_probe.start_probe()
     missing: ImportError | None = None
     try:
-        from app.main_window import open_window as show  # imports Qt, which no other command needs
-    except ImportError as error:  # the probe fails with the same error and explains it
+        from app.main_window import open_window as show  # late import, because only this command needs Qt
+    except ImportError as error:  # the probe fails with the same error and explains the error
         missing = error
     problem = qt_probe.finish_probe(trying).problem
     if problem is not None:
@@ -34,17 +34,17 @@ def open_window(scenario: Scenario | None) -> int:
 
 
 def main() -> int:
-    """Run the command line; return the exit code."""
+    """Run the command line and return the exit code."""
     if len(sys.argv) == 1:
-        return open_window(None)  # skip the imports that only commands need
+        return open_window(None)  # without the imports that only commands need
     try:
-        from app import cli  # takes a second
+        from app import cli  # late import, because it takes a second
 
         return cli.main(sys.argv[1:], open_window)
     except KeyboardInterrupt:
         print("mirrordrill: interrupted", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:  # the reader of the output closed the pipe (`| head`)
+    except BrokenPipeError:  # the reader of the output has closed the pipe (`| head`)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ANSWER_IS_NO
 

@@ -1,4 +1,7 @@
-"""`mirrordrill doctor`: check of everything that Mirrordrill needs on this machine. This process uses no Qt."""
+"""Command `mirrordrill doctor`: it checks everything that Mirrordrill needs on this machine.
+
+This process uses no Qt.
+"""
 
 import json
 import os
@@ -22,7 +25,7 @@ from engine.localization import as_json, build_message, from_json, join_messages
 
 
 class CheckResult(Struct, frozen=True):
-    """Result of one check, with a sentence."""
+    """Result of one check, with a sentence that describes it."""
 
     name: str
     is_ok: bool
@@ -30,18 +33,18 @@ class CheckResult(Struct, frozen=True):
     text: str
 
     def as_line(self) -> str:
-        """Return one line of JSON, which `parse_check_result` reads in another process."""
+        """Format the result as one line of JSON, which `parse_check_result` parses in another process."""
         return json.dumps([as_json(self.name), self.is_ok, as_json(self.text)])
 
 
 def parse_check_result(line: str) -> CheckResult:
-    """Parse a line. Raises ValueError for one that no `CheckResult` wrote."""
+    """Parse a line of `CheckResult.as_line`. Raises ValueError for any other line."""
     name, is_ok, text = json.loads(line)
     return CheckResult(from_json(name), is_ok, from_json(text))
 
 
 def examine() -> Iterator[CheckResult]:
-    """Yield every check, each with advice if it fails."""
+    """Run all checks and yield their results. A failed check includes advice."""
     yield CheckResult(
         build_message("version"),
         True,
@@ -55,7 +58,7 @@ def examine() -> Iterator[CheckResult]:
 
 
 def _check_simulation() -> CheckResult:
-    """Check the compiled step. Plain Python gives the same results, so this check always passes."""
+    """Check the compiled simulation step. It always passes, because plain Python computes the same results."""
     used = compiled.load_kernel()
     if used.reason:
         text = build_message(
@@ -72,8 +75,11 @@ def _check_simulation() -> CheckResult:
 
 
 def _check_network() -> CheckResult:
-    """Check the network; classes can be joined without it, so the check always passes."""
-    import asyncio  # takes 0.1 s, so the start must not import it
+    """Check whether classes can be found on the network.
+
+    It always passes, because the join code can contain the address.
+    """
+    import asyncio  # late import, because it would delay the start by 0.1 s
 
     from app.classroom import discovery
 
@@ -157,7 +163,7 @@ def _can_make(folder: Path) -> bool:
 
 @contextmanager
 def open_existing_profile() -> Iterator[Profile | None]:
-    """Open the profile; None if there is none or it cannot be opened (`examine` reports that)."""
+    """Open the profile. Yield None if there is none, or if it cannot be opened (`examine` reports the reason)."""
     folder = get_default_folder()
     try:
         profile = open_profile(folder) if folder.exists() else None
@@ -171,7 +177,7 @@ def open_existing_profile() -> Iterator[Profile | None]:
 
 
 def export(target: Path) -> int:
-    """Export everything in the profile to *target*, from any version; return the number of rows.
+    """Export the whole profile, of any version, to *target*. Return the number of rows.
 
     Raises StorageError.
     """

@@ -3,4 +3,4 @@
 AS_ASKED, ANSWER_IS_NO, UNUSABLE = 0, 1, 2
 
 INTERRUPTED = 130
-"""Exit code that shells give a program ended by Ctrl+C."""
+"""Exit code of shells for a program that was ended by Ctrl+C."""

@@ -1,4 +1,4 @@
-"""Short run with a known result: it shows whether this machine computes the recorded states. Without Qt."""
+"""Short run with a known result. It shows whether this machine computes the same states. Without Qt."""
 
 import hashlib
 import json
@@ -24,15 +24,15 @@ FILE: Final = "golden.json"
 
 
 class Golden(Struct, frozen=True):
-    """Result of a run: the hash of all events, and the exact state hash of the world."""
+    """Result of the run: a hash of all events, and the state hash of the world."""
 
     events: str
-    """Hash of the events' times, kinds and texts."""
+    """Hash of times, kinds and texts of all events."""
     state: str
 
 
 def play() -> Golden:
-    """Play the golden run on this machine and return its hashes."""
+    """Play the run on this machine and return its hashes."""
     drill = Drill(scenario_files.find("lab").load())
     play_inputs(drill, parse_script(SCRIPT)[0])
     drill.advance_to(to_ticks(END_S))
@@ -41,11 +41,11 @@ def play() -> Golden:
 
 
 def load_recorded() -> Golden:
-    """Return the result on the machine that made this version."""
+    """Return the result of the machine on which this version was built."""
     text = resources.files("assets").joinpath(FILE).read_text(encoding="utf-8")
     return Golden(**json.loads(text))
 
 
 def as_text(golden: Golden) -> str:
-    """Format the golden runs as they are stored."""
+    """Format a result as it is stored."""
     return json.dumps(asdict(golden), indent=2) + "\n"

@@ -1,8 +1,8 @@
-"""Import hook that avoids reading the source of each module.
+"""Import hook that prevents PySide from reading the source of each module.
 
-For every module that is imported after it, PySide reads the source through `inspect` and searches for the word
-PySide6, because `from __feature__ import ...` could change Qt's method calls there. No module here uses that
-feature. Without a source, as in a packed program, PySide continues with the answer of this hook.
+For every module that is imported later, PySide reads the source through `inspect` and searches for the word
+PySide6, because `from __feature__ import ...` could change Qt's method calls there. No module of this program
+uses that feature. Without a source, as in a packed program, PySide relies on the answer of this hook.
 """
 
 import sys
@@ -12,5 +12,5 @@ import PySide6.QtCore  # noqa: F401  # has the hook in place
 _ASKED = "_mod_uses_pyside"
 
 _hook = sys.modules.get("shibokensupport.feature")
-if hasattr(_hook, _ASKED):  # not a public interface of PySide: another version may lack it
+if hasattr(_hook, _ASKED):  # this is not a public interface of PySide, so another version may lack it
     setattr(_hook, _ASKED, lambda module: False)

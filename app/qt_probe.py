@@ -1,4 +1,4 @@
-"""Test in a separate process whether Qt can show windows here. If it cannot, Qt aborts without a message."""
+"""Test in a separate process whether Qt can show windows here. If Qt cannot, it aborts without a message."""
 
 import ctypes
 import json
@@ -13,20 +13,26 @@ from typing import Final
 from msgspec import Struct
 
 TIMEOUT_S: Final = 60.0
-"""Time limit: a cold start of Qt from a slow disk takes some seconds."""
+"""Time limit of the test. A cold start of Qt from a slow disk takes some seconds."""
 
 LIBRARIES: Final = Path(__file__).with_name("qt_libraries.txt")
-"""Debian and Ubuntu packages whose libraries Qt's plugins need, each with one library. `.ci/prepare` reads it too."""
+"""File of Debian and Ubuntu packages that Qt's plugins need, each with one of its libraries.
+
+`.ci/prepare` reads it, too.
+"""
 
 
 def install_command(packages: str) -> str:
-    """Return a sentence with a command to paste; a bare machine has neither sudo nor package lists."""
+    """Return a sentence with a command to paste.
+
+    The command also works on a machine without sudo and package lists.
+    """
     install = f"apt-get update && apt-get install -y --no-install-recommends {packages}"
     return f"On Debian or Ubuntu: {'sudo sh' if shutil.which('sudo') else 'su'} -c '{install}'"
 
 
 def find_missing_packages() -> str:
-    """Return the Debian packages of Qt libraries that fail to load; all of them if none fails."""
+    """Return the Debian packages whose Qt libraries cannot be loaded. If all can be loaded, return all packages."""
     packages = [line.split() for line in LIBRARIES.read_text(encoding="utf-8").splitlines()]
     return " ".join(
         [package for package, library in packages if not _can_load(library)]
@@ -53,24 +59,24 @@ print(json.dumps(found))
 
 
 class Probe(Struct, frozen=True):
-    """Result of the test. *problem* is a sentence, or None if Qt starts."""
+    """Result of the test. *problem* is a sentence, or None if Qt has started."""
 
     problem: str | None
     qt: str = ""
     platform: str = ""
     families: int = 0
-    """Font families that Qt finds."""
+    """Number of font families that Qt finds."""
 
 
 def start_probe() -> subprocess.Popen[str]:
-    """Start Qt in another process; `finish_probe` reports the result. The caller may work meanwhile."""
+    """Start the test in another process. `finish_probe` returns its result, so that the caller can work meanwhile."""
     return subprocess.Popen(
         [sys.executable, "-c", _PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
 
 
 def finish_probe(trying: subprocess.Popen[str]) -> Probe:
-    """Wait for the test and return its result, with the missing parts if Qt did not start."""
+    """Wait for the test and return its result. If Qt did not start, the result names the missing parts."""
     with trying:
         try:
             output, text = trying.communicate(timeout=TIMEOUT_S)
@@ -83,7 +89,7 @@ def finish_probe(trying: subprocess.Popen[str]) -> Probe:
 
 
 def probe_qt() -> Probe:
-    """Start Qt in another process and report what is missing if it fails."""
+    """Start Qt in another process. If this fails, report which parts are missing."""
     return finish_probe(start_probe())
 
 

@@ -1,6 +1,6 @@
-"""Settings of the window, each key with its type and default, stored by QSettings in the profile's folder.
+"""Settings of the window, each with its name, type and default. QSettings stores them in the profile folder.
 
-Data of the learner (runs, results, unsaved queries) is in the profile's database, see `app.storage`.
+Data of the learner (runs, results, drafts) is stored in the profile's database, see `app.storage`.
 """
 
 import contextlib
@@ -21,12 +21,12 @@ Value = TypeVar("Value", bool, float, str, QByteArray)
 
 
 class WindowSettingKey(Struct, Generic[Value], frozen=True):
-    """Name of a setting, and its default."""
+    """Setting: its name in the file, and its default."""
 
     name: str
     default: Value
     bounds: tuple[float, float] | None = None
-    """Minimum and maximum of a number; a value beyond them is ignored."""
+    """Minimum and maximum of a number. A value out of range is ignored."""
 
 
 THEME: Final = WindowSettingKey("look/theme", "system")
@@ -38,41 +38,41 @@ LANGUAGE: Final = WindowSettingKey("look/language", "system")
 REDUCED_MOTION: Final = WindowSettingKey("look/reduced_motion", False)
 ALWAYS, PRESENTING, NEVER = "always", "presenting", "never"
 FAILOVER_MOMENT: Final = WindowSettingKey("look/failover_moment", ALWAYS)
-"""Runs in which a failover is staged: ALWAYS (never in an exam), PRESENTING or NEVER."""
+"""Runs in which failovers are staged: ALWAYS (except exams), PRESENTING or NEVER."""
 GEOMETRY: Final = WindowSettingKey("window/geometry", QByteArray())
 LAYOUT_PROFILE: Final = WindowSettingKey("window/layout_profile", "learner")
 PLACES: Final = WindowSettingKey("topology/places", "{}")
-"""JSON: scenario -> card -> [x, y], the position chosen by the user."""
+"""JSON: scenario -> card -> [x, y], the position to which the user has moved the card."""
 RECENT: Final = WindowSettingKey("files/recent", "[]")
-"""JSON: paths of scenario files, the latest first."""
+"""JSON list of paths of recent files, newest first."""
 BEFORE_PRESENTING: Final = WindowSettingKey("window/before_presenting", "")
-"""Layout profile and text scale before the presentation; empty while nobody presents."""
+"""Layout and text scale before the presenter mode; empty while the mode is off."""
 BEFORE_CONTRAST: Final = WindowSettingKey("look/before_contrast", "")
-"""Theme before high contrast, which the same key restores."""
+"""Theme before high contrast, to which the same key returns."""
 PLAYER: Final = WindowSettingKey("export/player", "")
-"""Name on exported debriefs; empty means the name of the account."""
+"""Name on exported debriefs; empty for the name of the user account."""
 REFLECT_FIRST: Final = WindowSettingKey("debrief/reflect_first", False)
-"""True if the program asks for a person's reflection on a run before it shows the points."""
+"""True if the program asks for a reflection on a run before it shows the points."""
 CLASS_SEAT: Final = WindowSettingKey("class/seat", "")
-"""JSON: code, name and consent with which a class was joined last, and whether the seat is still in it."""
+"""JSON: code, name and consent of the last class, and whether the seat is still in the class."""
 CLASS_HELD: Final = WindowSettingKey("class/held", "")
-"""Database of the class that this window holds; empty after it was closed."""
+"""Path of the database of the class that this window hosts; empty after the class was closed."""
 INTRODUCTION_SEEN: Final = WindowSettingKey("help/tour_seen", False)
 NOTES: Final = WindowSettingKey("topology/notes", "{}")
-"""JSON: scenario -> [[text, x, y]], the notes on the canvas."""
+"""JSON: scenario -> [[text, x, y]], the notes on the topology."""
 
 
 def build_layout_key(profile: str) -> WindowSettingKey[QByteArray]:
-    """Return the setting for the dock layout of a layout profile."""
+    """Return the setting that stores the dock layout *profile*."""
     return WindowSettingKey(f"window/layout/{profile}", QByteArray())
 
 
 FAR: Final = 100_000.0
-"""Maximum coordinate of cards and notes, in units of the canvas. Assumed."""
+"""Maximum coordinate of cards and notes, in units of the topology. Assumed."""
 
 FILE_NAME: Final = "window.ini"
 NOWHERE: Final = ":/nowhere/window.ini"
-"""File name for settings that last as long as the window: Qt writes no file among its resources."""
+"""File name for settings that last only as long as the window, because Qt cannot write to its resources."""
 
 
 class WindowSettings:
@@ -82,14 +82,14 @@ class WindowSettings:
         self._obstacle = _find_obstacle(get_default_folder() / FILE_NAME) if store is None else None
         if self._obstacle is not None:
             store = QSettings(NOWHERE, QSettings.Format.IniFormat)
-            store.clear()  # Qt remembers settings of an earlier window of this process
+            store.clear()  # removes settings that Qt remembers from an earlier window of this process
         self._store = store or _open_profile_settings()
         self.changed: Callable[[], object] = lambda: None
         """Called after each change."""
 
     @property
     def problem(self) -> str:
-        """Write to disk now; return the problem as a sentence in the current language, or an empty text."""
+        """Write to disk now, and return the problem as a sentence in the current language, or an empty text."""
         if self._obstacle is not None:
             text = tr(
                 "{file} is not a file. The window starts with default settings and does not save changes."
@@ -119,11 +119,14 @@ class WindowSettings:
         return stored if isinstance(stored, kind) else key.default
 
     def has_value(self, key: WindowSettingKey[Value]) -> bool:
-        """Return whether a value is stored, valid or not."""
+        """Return whether a value is stored, even if it is invalid."""
         return self._store.contains(key.name)
 
     def read_json(self, key: WindowSettingKey[str]) -> object:
-        """Parse the text of a setting as JSON; None if invalid, nested too deeply, or with NaN or infinity."""
+        """Parse the text of a setting as JSON.
+
+        Return None if it is invalid, nested too deeply, or has NaN or infinity.
+        """
         try:
             return json.loads(self.get(key), parse_constant=_refuse_constant)
         except (ValueError, RecursionError):
@@ -135,24 +138,27 @@ class WindowSettings:
         self.changed()
 
     def remove(self, key: WindowSettingKey[Value]) -> None:
-        """Restore the default of a setting."""
+        """Remove the stored value, so that the default applies."""
         self._store.remove(key.name)
         self.changed()
 
     def sync(self) -> None:
-        """Write to disk now."""
+        """Write the settings to disk now."""
         self._store.sync()
 
 
 def _find_obstacle(file: Path) -> Path | None:
-    """Return the object (no file) that blocks the path of *file* or of Qt's lock file; None if the path is free."""
+    """Return *file* or Qt's lock file if it is not a regular file, and therefore blocks the path.
+
+    Otherwise, return None.
+    """
     return next(filter(is_special_file, (file, file.with_name(file.name + ".lock"))), None)
 
 
 def _open_profile_settings() -> QSettings:
-    """Return the settings file next to the profile's database, so that nothing is written outside that folder.
+    """Open the settings file in the profile folder, so that nothing is written outside that folder.
 
-    Version 0.1.0 used the system's location; its settings are moved once.
+    Version 0.1.0 used the system's location. Its settings are moved once.
     """
     file = get_default_folder() / FILE_NAME
     _remove_objects(file)
@@ -166,21 +172,21 @@ def _open_profile_settings() -> QSettings:
             store.setValue(name, before.value(name))
         store.sync()
         if store.status() is QSettings.Status.NoError:
-            with contextlib.suppress(OSError):  # the file remains and is never read again
+            with contextlib.suppress(OSError):  # otherwise the old file remains, but is not read again
                 Path(before.fileName()).unlink()
                 Path(before.fileName()).parent.rmdir()
     return store
 
 
 def _remove_objects(file: Path) -> None:
-    """Remove values that Qt would turn into objects: a damaged one ends the process.
+    """Remove values that Qt would convert to objects, because a damaged object would end the process.
 
-    This program writes none.
+    This program writes no objects.
     """
     try:
         text = file.read_bytes() if file.stat().st_size <= SIZE_MAX else b""
     except OSError:
-        return  # Qt reports the problem
+        return  # Qt reports this problem
     lines = re.sub(rb"\\\r?\n", b"", text).splitlines(keepends=True)
     harmless = [line for line in lines if not _OBJECT.search(_unescape(line))]
     if len(harmless) < len(lines) or (not text and file.stat().st_size):
@@ -189,13 +195,13 @@ def _remove_objects(file: Path) -> None:
 
 
 SIZE_MAX: Final = 4_000_000
-"""Maximum bytes of the file. Assumed: a hundred times the usual size."""
+"""Maximum size of the file in bytes. Assumed: a hundred times the usual size."""
 _OBJECT: Final = re.compile(rb"@(?:Variant|DateTime)\(")
-"""Values that QSettings reads with QDataStream."""
+"""Pattern of values that QSettings decodes with QDataStream."""
 
 
 def _unescape(line: bytes) -> bytes:
-    """Unescape as QSettings does: without quotes, and with numeric characters decoded."""
+    """Unescape a line as QSettings does: remove quotes, and decode numeric characters."""
     plain_line = re.sub(rb"\\x([0-9a-fA-F]{2})", lambda match: bytes([int(match[1], 16)]), line)
     return re.sub(rb"\\([0-7]{1,3})", lambda match: bytes([int(match[1], 8) & 255]), plain_line).replace(
         b'"', b""

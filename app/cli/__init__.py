@@ -1,6 +1,9 @@
-"""Command line: everything except the window. Exit codes: 0 success, 1 the answer is no, 2 invalid use.
+"""Command line of the program, for everything except the window.
 
-`commands.toml` lists the commands with their options. Each module has the functions that execute its commands.
+Exit codes: 0 success, 1 the answer is no, 2 invalid use.
+
+`commands.toml` lists the commands with their options. Each module contains the functions that execute its
+commands.
 """
 
 import argparse
@@ -20,7 +23,7 @@ from engine.drill.judging.report import get_program_version
 from engine.flow import compiled
 
 OpenWindow = Callable[[Scenario | None], int]
-"""Function that shows the window, on a scenario if one is given, and returns the exit code."""
+"""Function that shows the window, with a scenario if one is given, and returns the exit code."""
 
 COMMANDS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
     **lists.COMMANDS, **runs.COMMANDS, **serve.COMMANDS, **classes.COMMANDS, **par.COMMANDS, **sweep.COMMANDS,
@@ -32,10 +35,10 @@ _TYPES: Final = {"int": int, "float": float}
 
 
 def main(arguments: Sequence[str], open_window: OpenWindow) -> int:
-    """Execute the command *arguments* and return the exit code. Only *open_window* imports Qt."""
+    """Execute the command in *arguments* and return the exit code. Only *open_window* imports Qt."""
     try:
         options = _build_parser().parse_args(list(arguments))
-    except SystemExit as stop:  # argparse has printed the reason or its help
+    except SystemExit as stop:  # argparse has printed the reason or the help
         return stop.code if isinstance(stop.code, int) else UNUSABLE
     try:
         if options.command is None:

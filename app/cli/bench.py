@@ -1,4 +1,4 @@
-"""Benchmark of this machine's simulation speed, each figure as a ratio to a named reference: `mirrordrill bench`."""
+"""Benchmark of the simulation speed on this machine (`mirrordrill bench`). Each figure is compared with a baseline."""
 
 import copy
 import os
@@ -23,52 +23,52 @@ from engine.published.measure import build_lab_world, build_setup
 
 DATABASES: Final = (1, 10, 100, 200)
 GROUPS: Final = ((1, 1), (5, 20))
-"""Number of availability groups, and databases in each."""
+"""Pairs: number of availability groups, and number of databases in each group."""
 
 PYTHON_DATABASES: Final = (1, 10, 100)
 COPIED_DATABASES: Final = (1, 100)
 REPLAY_SPAN_S: Final = 3600.0
-"""Simulated seconds of a replay that a restored snapshot avoids."""
+"""Simulated seconds that need no replay if a snapshot is restored."""
 
 ROW_STEPS: Final = 4_000_000
-"""Number of rows times number of steps in one measurement of compiled code, which takes some tenths of a second."""
+"""Rows times steps in one measurement of compiled code, which takes some tenths of a second."""
 
 PYTHON_ROW_STEPS: Final = 4_000
 SIMPY_DATABASE_S: Final = 100.0
-"""Database seconds that the SimPy model plays: 25,000 transactions."""
+"""Simulated seconds times databases in a measurement of the SimPy model: 25,000 transactions."""
 
 NO_SIMPY: Final = "SimPy is not installed; its model comes with the source and the development dependencies"
 SIMPY_WARM_S: Final = 0.1
-"""Database seconds that the SimPy model plays before the measurement, so that its construction does not count."""
+"""Simulated seconds times databases that the SimPy model runs first, so that its construction is not measured."""
 
 CORES_EACH: Final = 8
-"""Cores per database, as in a test server: enough for the load of Workload1."""
+"""Cores per database, as in a test server. They suffice for the load of Workload1."""
 
 TIMES: Final = 5
-"""Number of repetitions; the fastest counts, because other programs only ever add time."""
+"""Number of repetitions. The fastest counts, because other programs can only add time."""
 
 
 NAME_LETTERS: Final = 44
-"""Width of the longest name: snapshot of 1000 KB, world of 100 databases."""
+"""Width of the longest name in characters: snapshot of 1000 KB, world of 100 databases."""
 
 
 class BenchmarkFigure(Struct, frozen=True):
-    """Figure with its reference in `against`; `ratio` says how many times better the value is."""
+    """Measured figure. `ratio` is the factor by which it is better than `against`."""
 
     name: str
     value: float | str
     unit: str
     against: str
-    """Model or workload with which the figure is compared."""
+    """Baseline: the model or workload with which the figure is compared."""
     ratio: float | None
 
     def as_json(self) -> dict[str, object]:
-        """Return the figure in JSON types."""
+        """Return the figure as a dictionary for JSON."""
         return asdict(self)
 
 
 def measure_figures() -> Iterator[BenchmarkFigure]:
-    """Yield all figures as soon as each is measured, on one thread; takes about half a minute."""
+    """Yield each figure as soon as it is measured, in one thread. All figures take about half a minute."""
     engine = {count: _measure_engine_rate(count) for count in DATABASES}
     flow = {count: _measure_flow_rate(count) for count in DATABASES}
     for count in DATABASES:
@@ -121,7 +121,7 @@ def _measure_fastest(callback: Callable[[], object], times: int = TIMES) -> floa
 
 
 def _measure_engine_rate(count: int) -> float:
-    """Return simulated seconds per second of the whole engine, protocol included."""
+    """Return simulated seconds per second of the whole engine, including the protocol."""
     world = build_lab_world(1, databases=count, cores=CORES_EACH * count)
     ticks = ROW_STEPS // count
     simulator.advance_world(world, TICKS_PER_S)
@@ -130,7 +130,7 @@ def _measure_engine_rate(count: int) -> float:
 
 
 def _measure_group_rate(groups: int, databases: int) -> float:
-    """Measure the rate of availability groups with that many databases, each with two secondaries, under load."""
+    """Return simulated seconds per second of *groups* availability groups under load, each with two secondaries."""
     count = groups * databases
     world = build_group_world(
         ("auto", "auto", "async"),
@@ -162,7 +162,7 @@ def _measure_flow_rate(count: int) -> float:
 
 
 def _measure_python_rate(count: int) -> float:
-    """Measure the rate of the same source as plain Python."""
+    """Return the step rate of the same source code as plain Python."""
     flow = _create_flow(count)
     ticks = max(10, PYTHON_ROW_STEPS // count)
     worked_on, room = get_arrays(flow), flow.sources[:0, :, None]
@@ -202,7 +202,7 @@ def _list_growth_figures(name: str, rates: dict[int, float]) -> Iterator[Benchma
 
 
 def _measure_copies(count: int) -> Iterator[BenchmarkFigure]:
-    """Measure fork, hash and snapshot of a world."""
+    """Measure fork, hash and snapshot of a world with *count* databases."""
     world = build_lab_world(1, databases=count, cores=CORES_EACH * count)
     simulator.advance_world(world, 10 * TICKS_PER_S)
     fork_s = _measure_fastest(lambda: [world.fork() for _ in range(100)]) / 100
@@ -226,7 +226,7 @@ def _measure_copies(count: int) -> Iterator[BenchmarkFigure]:
 
 
 def measure_first_step() -> float:
-    """Return the seconds of the first step in this process."""
+    """Return the duration of the first step in this process, in seconds."""
     flow = Flow.create_empty()
     add_pair(flow, build_setup(WORKLOAD1, SafetyMode.FULL))
     start = perf_counter()
@@ -235,7 +235,7 @@ def measure_first_step() -> float:
 
 
 def _report_first_step() -> Iterator[BenchmarkFigure]:
-    """Measure the first step of a process with the library, compared with plain Python, which needs none."""
+    """Measure the first step of a process that uses the compiled library, compared with plain Python."""
     step = measure_first_step.__name__
     seconds = {
         choice: float(

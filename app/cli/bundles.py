@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from app.storage import Profile
 
 DIGITS_MIN: Final = 8
-"""Minimum digits of a SHA-256 that identify a file."""
+"""Minimum number of digits of a SHA-256 hash that identify a file."""
 
 
 def _run_command(do: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:
@@ -43,7 +43,7 @@ def _run_command(do: Callable[[argparse.Namespace], int], options: argparse.Name
 
 
 def find_problems(file: Path) -> list[Problem]:
-    """Return the problems of a bundle and of the drills in it, for `mirrordrill check`."""
+    """Return the problems of a bundle and of its drills, for `mirrordrill check`."""
     try:
         opened_bundle = bundle.read(file)
     except BundleError as refused:
@@ -171,7 +171,7 @@ def _remove_bundle(options: argparse.Namespace) -> int:
 
 
 def _list_accepted(options: argparse.Namespace) -> int:
-    from app.files import accepted_files  # imports the database layer
+    from app.files import accepted_files  # late import, because it loads the database layer
 
     with _open_profile() as profile:
         texts = (
@@ -207,9 +207,9 @@ def _forget_accepted(options: argparse.Namespace) -> int:
 
 
 def _select_by_digest(entries: list[AcceptedText], beginnings: list[str]) -> list[AcceptedText]:
-    """Return the entries whose SHA-256 begins with one of *beginnings*; all without *beginnings*.
+    """Return the entries whose SHA-256 hash begins with one of *beginnings*, or all entries if there are none.
 
-    Raises UsageError for an unknown or ambiguous one.
+    Raises UsageError for an unknown or ambiguous beginning.
     """
     if not beginnings:
         return entries
@@ -224,7 +224,7 @@ def _select_by_digest(entries: list[AcceptedText], beginnings: list[str]) -> lis
 
 @contextmanager
 def _open_profile() -> Iterator[Profile | None]:
-    """Open the profile; None if there is none, as reading creates none. Raises UsageError."""
+    """Open the profile. Yield None if there is no profile, because reading must not create one. Raises UsageError."""
     from app.storage import StorageError, open_profile
     from app.storage.database import FILE_NAME
 

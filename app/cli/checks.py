@@ -1,4 +1,4 @@
-"""`mirrordrill check`: every problem of scenario files and bundles."""
+"""Command `mirrordrill check`: it reports every problem of scenario files and bundles."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`mirrordrill class`: hold a class, take part in one, verify and store its results."""
+"""Commands `mirrordrill class …`: host a class, take part in a class, verify and export its results."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 DATABASE: Final = "class.sqlite"
 SEATS_EACH: Final = 4
-"""Number of seats that justify another process. Assumed."""
+"""Number of seats per worker process of a report. Assumed."""
 
 
 COMPARED: Final = ("lesson", "pre", "post", "retention")
-"""Options that name an exported class each."""
+"""Options that each name the file of an exported class."""
 
 
 def _locate_database(options: argparse.Namespace) -> str:
@@ -49,7 +49,7 @@ def _locate_database(options: argparse.Namespace) -> str:
 
 
 def _print_invitation(code: str) -> None:
-    """Print the invitation as a line, in a terminal also as a QR code."""
+    """Print the invitation as a line. In a terminal, also print it as a QR code."""
     print(code, flush=True)
     if sys.stderr.isatty():
         import segno
@@ -153,7 +153,7 @@ def _run_team(options: argparse.Namespace) -> int:
 
 
 def _build_team_world(folder: Path, options: argparse.Namespace) -> TeamWorld:
-    """Build the world of a team whose roles are stored in *folder*; its owner's pipe can end it."""
+    """Build the world of a team whose roles are stored in *folder*. The pipe of its owner can end it."""
     from app.classroom.team import team_server
     from app.classroom.team.world import RoleTable, TeamWorld
 
@@ -164,7 +164,7 @@ def _build_team_world(folder: Path, options: argparse.Namespace) -> TeamWorld:
 
 
 def _run_member(options: argparse.Namespace) -> int:
-    """Run `class join --role`: a role in the world of a team."""
+    """Execute `class join --role`: take a role in the world of a team."""
     from app.classroom.code import InvalidJoinCodeError, parse_invitation
     from app.classroom.join import JoinFailedError
     from app.classroom.team.member import TeamMember, play_role
@@ -333,7 +333,7 @@ def _run_report(options: argparse.Namespace) -> int:
         finally:
             print(file=sys.stderr)
             if processes > 1:
-                # ends its processes and its thread, which would otherwise remain
+                # the processes and the thread of joblib would otherwise remain
                 get_reusable_executor().shutdown()
         key = part.code[SECRET_LETTERS:].lower() + ("" if is_only_part else f"/{part.id}")
         marks = debrief.list_marks(record, options.names, None if is_only_part else part)
@@ -422,7 +422,7 @@ def _run_erase(options: argparse.Namespace) -> int:
 
 
 def _write_output(options: argparse.Namespace, build_content: Callable[[ClassRecord], bytes]) -> int:
-    """Write the content that *build_content* makes of the class record into the file --out."""
+    """Write the output of *build_content* for the class record to the file of the option --out."""
     from app.classroom.record import ClassRecord, RecordUnavailableError
     from app.classroom.seat_log import InvalidSeatLogError
 

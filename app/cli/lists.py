@@ -1,4 +1,4 @@
-"""`mirrordrill list`, `new` and `progress`: available drills, and the learner's progress."""
+"""Commands `mirrordrill list`, `new` and `progress`: available drills, and the learner's progress."""
 
 import argparse
 import sys
@@ -12,7 +12,7 @@ from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario
 
 NAME_WIDTH: Final = 26
-"""Characters of the longest name in the course, and a space."""
+"""Column width in characters: the longest name in the course, and a space."""
 
 
 def _run_list(options: argparse.Namespace) -> int:

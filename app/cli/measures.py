@@ -1,4 +1,4 @@
-"""`mirrordrill agents`, `fidelity` and `bench`: check of points, figures and speed."""
+"""Commands `mirrordrill agents`, `fidelity` and `bench`: checks of rubrics, published figures and speed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def _rank(job: tuple[str, str, int | None]) -> Ranking:
-    """Rank a scenario, given by name and text, in a separate process."""
+    """Rank the agents in a scenario, given by name and text. Runs in a separate process."""
     from engine.drill.judging import agents
 
     name, text, seed = job
@@ -29,7 +29,7 @@ def _rank(job: tuple[str, str, int | None]) -> Ranking:
 
 
 def _rank_scenarios(scenarios: Sequence[Scenario], seed: int | None) -> Iterator[Ranking]:
-    """Yield each scenario's ranking, in order; many scenarios are distributed over the processors."""
+    """Yield the ranking of each scenario, in order. Many scenarios are distributed over the processors."""
     jobs = [(scenario.name, scenario.text, seed) for scenario in scenarios]
     workers = min(len(jobs), os.cpu_count() or 1)
     if workers <= 1:

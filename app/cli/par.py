@@ -1,4 +1,4 @@
-"""`mirrordrill par` and `regret`: the best result of a drill, and the losses of a run against it."""
+"""Commands `mirrordrill par` and `regret`: the best result of a drill, and the losses of a run compared with it."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     from engine.drill.par.shapes import ParCertificate
 
 BYTES_MAX: Final = 1_000_000
-"""Maximum bytes of a certificate; the largest shipped one has 11,194 (`ls -lS assets/par`)."""
+"""Maximum size of a certificate in bytes. The largest shipped certificate has 11,194 (`ls -lS assets/par`)."""
 SECONDS_MAX: Final = 86_400.0
 
 SEVERAL_S: Final = 20.0
-"""Duration of a search from which several processes are worthwhile.
+"""Duration of a search from which several processes are useful.
 
 Measured: a process needs 1.3 s of processor time to start.
 """
 
 WORKERS_EACH: Final = 4
-"""Maximum processes per processor: more only need memory, about 200 MB each. Assumed."""
+"""Maximum number of processes per processor. More processes only use memory, about 200 MB each. Assumed."""
 
 LEAST: Final = 0.05
-"""Minimum loss of a listed wait in points: less is below the printed precision."""
+"""Minimum loss of a listed wait in points. A smaller loss would be printed as 0."""
 
 
 def _run_par(options: argparse.Namespace) -> int:
@@ -74,7 +74,7 @@ def _run_par(options: argparse.Namespace) -> int:
 
 
 def _find_refused_step(scenario: Scenario, seed: int) -> list[str]:
-    """Return the reason why the reference solution cannot be played to its end; empty if it can."""
+    """Return the reason why the reference solution cannot be played to its end, or an empty list."""
     from engine.drill.running.solution import play_reference
     from engine.inputs import InputError
 
@@ -87,7 +87,7 @@ def _find_refused_step(scenario: Scenario, seed: int) -> list[str]:
 
 
 def _read_certificate(file: Path, seed: int, text_hash: str) -> ParCertificate:
-    """Read the certificate that `par --json` wrote for exactly this drill and seed."""
+    """Read a certificate of `par --json` for exactly this drill and seed. Raises UsageError."""
     from engine.drill.par.certificate import read_clairvoyant_plan, read_fair_plans
 
     try:
@@ -97,7 +97,7 @@ def _read_certificate(file: Path, seed: int, text_hash: str) -> ParCertificate:
             (
                 read_fair_plans(certificate),
                 read_clairvoyant_plan(certificate),
-            )  # raises if the plans are not readable
+            )  # raises an error for unreadable plans
     except UnreadableFileError as error:
         raise UsageError(str(error)) from error
     except (ValueError, TypeError, LookupError, AttributeError) as error:
@@ -110,7 +110,7 @@ def _read_certificate(file: Path, seed: int, text_hash: str) -> ParCertificate:
 def _distribute_work(
     scenario: Scenario, seed: int, options: argparse.Namespace
 ) -> AbstractContextManager[Spread | None]:
-    """Return the distribution of work over processes; None if one process is enough."""
+    """Return a context that distributes work over processes. It yields None if one process is enough."""
     from app.cli.trials import distribute_search
 
     default_workers = os.cpu_count() or 1 if options.seconds >= SEVERAL_S else 1
@@ -127,7 +127,7 @@ def _search_certificate(
     spread: Spread | None,
     earlier_certificate: ParCertificate | None = None,
 ) -> ParCertificate:
-    """Search for a certificate within *seconds*; after Ctrl-C return the certificate of the results so far."""
+    """Search for a certificate within *seconds*. After Ctrl+C, return the certificate of the results so far."""
     from engine.drill.par.certificate import CertificateBuilder
 
     work, progress = CertificateBuilder(scenario, seed, spread, earlier_certificate), TerminalProgress()
@@ -137,7 +137,7 @@ def _search_certificate(
             """-"""
             return stop() or progress.passed_s >= share * seconds
 
-        for share in work.run_steps():  # each search plays its initial plans, even after the time is over
+        for share in work.run_steps():  # each search plays its initial plans, even after the time limit
             if is_time_over(share):
                 work.end_search()
             progress.report(_format_progress(work.now), f" of {seconds:g} s")
@@ -165,7 +165,7 @@ def _run_regret(options: argparse.Namespace) -> int:
 
 
 def _format_account(account: RegretAnalysis) -> list[str]:
-    """Format a row for each action, and for each wait that lost something."""
+    """Format one row for each action, and for each wait that lost points."""
     rows = ["   from s      to s  before   after  label       action"]
     for move in account.moves:
         if move.line or move.regret >= LEAST:
@@ -192,7 +192,7 @@ def _format_certainty(doubt: BoundGap | None) -> str:
 
 
 def _format_better_action(chance: LastChance | None, worst: RunSegment | None) -> list[str]:
-    """Format the last chance and the better alternative, only once if both are the same."""
+    """Format the last chance and the better action. If they are equal, format them once."""
     rows = []
     if chance is not None and worst is not None and _is_same_advice(chance, worst):
         rows.append(

@@ -1,4 +1,4 @@
-"""Work distributed over the processors of this computer or the workers of a Dask cluster."""
+"""Distribution of work over the processors of this computer, or over the workers of a Dask cluster."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
@@ -11,12 +11,12 @@ WAIT_S: Final = 10
 
 
 def use_cluster(scheduler: str) -> AbstractContextManager[object]:
-    """Let joblib use the Dask scheduler at *scheduler* in this context; do nothing for `local`."""
+    """Return a context in which joblib uses the Dask scheduler at *scheduler*. For `local`, joblib is unchanged."""
     stack = ExitStack()
     if scheduler == "local":
         from joblib.externals.loky import get_reusable_executor
 
-        # Otherwise its processes and thread remain. Nobody waits for unfinished jobs.
+        # The processes and the thread of joblib would otherwise remain. No unfinished job is needed any more.
         stack.callback(lambda: get_reusable_executor().shutdown(kill_workers=True))
         return stack
     scheme, _, address = scheduler.partition("://")
@@ -40,20 +40,23 @@ def use_cluster(scheduler: str) -> AbstractContextManager[object]:
 
 
 class ClusterClient(Protocol):
-    """Connection to a Dask scheduler, as far as it is used here."""
+    """Interface of a connection to a Dask scheduler, limited to the methods that this module uses."""
 
     def wait_for_workers(self, count: int, /, timeout: float) -> object:
-        """Wait until the scheduler has workers. Raise TimeoutError."""
+        """Wait until the scheduler has *count* workers. Raises TimeoutError."""
 
     def run_on_scheduler(self, function: Callable[[str], None], text: str) -> object:
-        """Call the function at the scheduler."""
+        """Call the function on the scheduler."""
 
     def run(self, function: Callable[[str], None], text: str) -> object:
-        """Call the function at each worker."""
+        """Call the function on each worker."""
 
 
 def _check_cluster(client: ClusterClient, scheduler: str) -> None:
-    """Check that the cluster works: jobs that scheduler or worker cannot read would never end."""
+    """Check that the cluster has workers, and that Mirrordrill is installed there. Raises UsageError.
+
+    Without this check, jobs that the scheduler or a worker cannot import would never end.
+    """
     try:
         client.wait_for_workers(1, timeout=WAIT_S)
     except TimeoutError as error:

@@ -1,4 +1,4 @@
-"""`mirrordrill run`, `replay` and `record`: a scenario without a window, and its records."""
+"""Commands `mirrordrill run`, `replay` and `record`: play a scenario without a window, and use recorded runs."""
 
 import argparse
 import sys
@@ -31,9 +31,9 @@ from engine.model import to_ticks
 from engine.verbs.lines import parse_script
 
 FRAME_S: Final = 0.016
-"""Wall time between two frames without requests."""
+"""Wall time between two frames while there are no requests."""
 QUIET: Final = frozenset({"sql", "errorlog", "trace"})
-"""Events that repeat others or the typed line."""
+"""Kinds of events that are not printed, because they repeat other events or the typed line."""
 
 
 def play_live(
@@ -41,8 +41,8 @@ def play_live(
 ) -> None:
     """Play *drill* at *speed* simulated seconds per second.
 
-    The run ends with the drill, at *until_s*, or with *lines*. A line is an input without its time and is
-    applied at once. Events and the reasons of refused lines are shown.
+    The run ends with the drill, at *until_s*, or at the end of *lines*. Each line is an input without its
+    time and is applied when it is read. *show* receives events and the reasons of refused lines.
     """
     wakeup = threading.Event()
     host = Host()
@@ -64,8 +64,8 @@ def play_live(
         host.on_frame((now_s - last) * 1000.0)
         last = now_s
         if is_input_complete and not host.running:
-            break  # a question stops the clock, and no input line is left to answer it
-    host.on_frame(0.0)  # process the requests of the last line
+            break  # a question has paused the clock, and no input line is left to answer it
+    host.on_frame(0.0)  # process the request of the last line
     host.close()
 
 
@@ -85,7 +85,7 @@ def _format_line(event: Event) -> str:
 
 
 INPUTS_MAX: Final = 4_000_000
-"""Maximum bytes of a file of input lines; a busy hour has about 20 kB. Assumed."""
+"""Maximum size of a file of input lines in bytes. A busy hour has about 20 kB. Assumed."""
 
 
 def _run_scenario(options: argparse.Namespace) -> int:
@@ -109,7 +109,7 @@ def _run_scenario(options: argparse.Namespace) -> int:
             _play_inputs(drill, inputs, options.until)
     except UsageError:
         raise
-    except Exception:  # an internal error: keep the part of the run before it
+    except Exception:  # an internal error: export the part of the run before it
         if options.json is not None:
             write_json(drill.build_report(), options.json)
         raise
@@ -123,7 +123,7 @@ def _run_scenario(options: argparse.Namespace) -> int:
 
 
 def _check_speed(options: argparse.Namespace) -> None:
-    """Raise UsageError for an unreachable speed, or for inputs that a speed does not allow."""
+    """Raise UsageError for an invalid speed, or for inputs that cannot be combined with a speed."""
     if not SPEED_MIN <= options.speed <= SPEED_MAX:
         raise UsageError(f"--speed must be from {SPEED_MIN:g} to {SPEED_MAX:g}, not {options.speed:g}")
     if options.solution or options.inputs is not None:
@@ -133,7 +133,7 @@ def _check_speed(options: argparse.Namespace) -> None:
 
 
 def _read_inputs(file: str | None, drill: Drill) -> list[Input]:
-    """Return the input lines of *file*; report every line that is invalid or names an unknown object."""
+    """Return the input lines of *file*. Report every line that is invalid or names an unknown object."""
     if file is None:
         return []
     inputs, problems = read_input_lines(file)
@@ -148,7 +148,7 @@ def _read_inputs(file: str | None, drill: Drill) -> list[Input]:
 
 
 def read_input_lines(file: str) -> tuple[list[Input], list[LocalizableMessage]]:
-    """Return the valid input lines of *file* and the problems of the others. Raises UsageError."""
+    """Return the valid input lines of *file*, and the problems of the invalid lines. Raises UsageError."""
     try:
         return parse_script(_read_lines(file))
     except OSError as error:
@@ -158,7 +158,7 @@ def read_input_lines(file: str) -> tuple[list[Input], list[LocalizableMessage]]:
 
 
 def _read_lines(file: str) -> str:
-    """Read *file*, which may be a pipe, unless it is too long. Raises OSError, UnreadableFileError, UsageError."""
+    """Read *file*, which may be a pipe. Raises OSError, UnreadableFileError, and UsageError if it is too long."""
     with nullcontext(sys.stdin.buffer) if file == "-" else open(file, "rb") as opened:
         content = opened.read(INPUTS_MAX + 1)
     if len(content) > INPUTS_MAX:
@@ -182,7 +182,7 @@ def _play_solution(drill: Drill) -> None:
 
 
 def _export_debrief(drill: Drill, options: argparse.Namespace) -> None:
-    """Export the debrief in all requested forms."""
+    """Export the debrief in all requested formats."""
     if not any((options.html, options.pdf, options.csv, options.runbook)):
         return
     from app.export.page import build_page
@@ -220,7 +220,7 @@ def _export_debrief(drill: Drill, options: argparse.Namespace) -> None:
 
 
 def _format_run(drill: Drill) -> list[str]:
-    """Format the run in a few lines for people."""
+    """Format a summary of the run as a few lines of text."""
     report = drill.build_report()
     reason = f" ({drill.ended_by.value})" if drill.ended_by else ""
     lines = [
@@ -258,7 +258,7 @@ def _format_run(drill: Drill) -> list[str]:
 
 
 def read_recorded_run(file: str) -> tuple[Report, Drill]:
-    """Return the report in *file* and its replayed run."""
+    """Read the report in *file*, and replay its run. Return both."""
     from app.files import run_files
     from app.files.guarded_player import UnplayableError
 

@@ -1,4 +1,4 @@
-"""`mirrordrill serve`: a simulation for real SQL clients on this computer."""
+"""Command `mirrordrill serve`: a simulation to which real SQL clients on this computer can connect."""
 
 import argparse
 import asyncio
@@ -49,7 +49,8 @@ def _run_serve(options: argparse.Namespace) -> int:
                 (lambda: record.problem) if record is not None else lambda: False,
             )
         )
-    except PortUnavailableError as problem:  # nothing was played: keep an existing record of that name
+    # nothing was played, so an existing record with this name is kept
+    except PortUnavailableError as problem:
         raise UsageError(f"{problem}; choose another --port-base, or no --browser") from problem
     except BaseException:
         _save_report(drill, options.record, record)
@@ -60,7 +61,7 @@ def _run_serve(options: argparse.Namespace) -> int:
 
 
 def set_version(scenario: Scenario, year: int) -> Scenario:
-    """Return *scenario* with SQL Server *year* at every instance."""
+    """Return *scenario* with the SQL Server version *year* for every instance."""
     document = tomlkit.parse(scenario.text)
     for kind in ("server", "instance"):
         for table in document.get(kind, ()):
@@ -77,7 +78,7 @@ def _write_certificate(file: str | None, certificate: str) -> None:
 
 
 def _save_report(drill: Drill, file: str | None, record: JournalFile | None) -> None:
-    """Write the report in place of the journal, unless the journal is incomplete."""
+    """Replace the journal by the report, unless the journal is incomplete."""
     if record is not None:
         record.close()
         if record.problem:

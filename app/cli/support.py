@@ -1,4 +1,4 @@
-"""`mirrordrill doctor`: check of this machine, support bundles, and export of a profile."""
+"""Command `mirrordrill doctor`: check of this machine, support bundle, and export of a profile."""
 
 import argparse
 from pathlib import Path

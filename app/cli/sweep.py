@@ -1,4 +1,4 @@
-"""`mirrordrill sweep`: many runs (seeds, players, scenarios) in one table and one plot."""
+"""Command `mirrordrill sweep`: many runs (seeds, players, scenarios) in one table and one plot."""
 
 import argparse
 import itertools
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 RIGHT: Final = 520
-"""Right end of the plot. The names are next to it."""
+"""X coordinate of the right end of the plot. The names are to the right of it."""
 HEIGHT: Final = 420
 LEFT: Final = 56
 TOP: Final = 24
@@ -33,17 +33,17 @@ NAME: Final = 40
 LETTER: Final = 8
 """Maximum width of a letter of a name, in pixels. Assumed: fonts differ."""
 ROW: Final = 18
-"""Height of a name."""
+"""Height of a line with a name, in pixels."""
 
 COLORS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
-"""Colors that color-blind people can distinguish (Okabe and Ito); further lines repeat them, dashed."""
+"""Colors that color-blind people can distinguish (Okabe and Ito). Further lines use them again, dashed."""
 
 TICKS: Final = 6
-"""Maximum number of ticks on the lower axis."""
+"""Maximum number of tick marks on the lower axis."""
 
 
 def draw_picture(outcomes: Sequence[RunOutcome], measure: str, limit: float | None = None) -> str:
-    """Return an SVG: a line for each scenario and player, and a line across the plot at *limit*."""
+    """Return an SVG plot with a line for each scenario and player, and a line across the plot at *limit*."""
     lines: dict[str, list[float]] = {}
     for outcome in outcomes:
         value = getattr(outcome, measure)
@@ -89,7 +89,7 @@ def _draw_axes(measure: str, maximum: float) -> Iterator[str]:
 
 
 def _choose_tick_step(maximum: float) -> float:
-    """Return 1, 2 or 5 times a power of ten, for at most TICKS marks."""
+    """Return 1, 2 or 5 times a power of ten, so that there are at most TICKS tick marks."""
     power = 10.0 ** math.floor(math.log10(maximum / TICKS))
     return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if maximum / (factor * power) <= TICKS)
 
@@ -117,7 +117,7 @@ def _draw_line(number: int, name: str, values: Sequence[float], maximum: float) 
 RUNS_MAX: Final = 1_000_000
 
 Job = tuple[str, str, str, int]
-"""Name and text of a scenario, player, seed."""
+"""Name of a scenario, its text, player, and seed."""
 
 
 def _run_sweep(options: argparse.Namespace) -> int:
@@ -152,7 +152,7 @@ def _run_sweep(options: argparse.Namespace) -> int:
 def _load_scenarios(names: Iterable[str]) -> list[Scenario]:
     """Load each scenario once.
 
-    Results use the scenario's name, which equals the file name. Raises UsageError, ScenarioNotFoundError,
+    Results use the scenario's name, which equals its file name. Raises UsageError, ScenarioNotFoundError,
     ScenarioError.
     """
     scenarios: dict[str, Scenario] = {}
@@ -178,7 +178,7 @@ def parse_limit(text: str) -> tuple[str, float]:
 
 
 def check_measure(name: str) -> None:
-    """Check the name of a measure. Raises UsageError."""
+    """Raise UsageError if there is no measure with this name."""
     from engine.drill.judging.sweep import MEASURES
 
     if name not in MEASURES:
@@ -186,7 +186,7 @@ def check_measure(name: str) -> None:
 
 
 def parse_seeds(text: str) -> range:
-    """Parse seeds such as `1-50`, or one seed. Raises UsageError."""
+    """Parse seeds such as `1-50`, or a single seed. Raises UsageError."""
     first, dash, last = text.partition("-")
     last = last if dash else first
     if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
@@ -206,7 +206,7 @@ def list_jobs(scenarios: Iterable[Scenario], players: Sequence[str], seeds: rang
 
 
 def play_job(job: Job) -> RunOutcome:
-    """Play a job in a separate process, here or on another computer."""
+    """Play a job in a separate process on this or another computer."""
     from engine.drill.judging import sweep
 
     name, text, player, seed = job
@@ -219,17 +219,17 @@ def _load_scenario(name: str, text: str) -> Scenario:
 
 
 def run_jobs(jobs: Sequence[Job], scheduler: str = "local", workers: int | None = None) -> list[RunOutcome]:
-    """Yield the results in the order of *jobs*.
+    """Return the results in the order of *jobs*. After Ctrl+C, return only the first results.
 
-    They run on *workers* processes of this computer (None means one per processor), or on a Dask cluster with
-    Mirrordrill installed. After Ctrl-C, yield only the first ones. Raises UsageError.
+    The jobs run in *workers* processes of this computer (None for one per processor), or on a Dask cluster
+    with Mirrordrill installed. Raises UsageError.
     """
     from joblib import Parallel, delayed
 
     processes = workers or min(len(jobs), os.cpu_count() or 1)
     with use_cluster(scheduler), catch_interrupts() as stop:
         remaining_jobs = itertools.takewhile(lambda _: not stop(), jobs)
-        with ignore_interrupts():  # processes start with the first jobs
+        with ignore_interrupts():  # the processes start with the first jobs
             coming = Parallel(processes, return_as="generator")(
                 delayed(play_job)(job) for job in remaining_jobs
             )

@@ -1,4 +1,4 @@
-"""Functions that the commands share: find a scenario, report invalid arguments, write JSON."""
+"""Functions that several commands share: load a scenario, check arguments, write results."""
 
 import errno
 import json
@@ -12,27 +12,27 @@ from engine.drill.authoring.scenario import Scenario
 
 
 class UsageError(Exception):
-    """Arguments or files cannot be used; the text gives the reason."""
+    """Error for arguments or files that cannot be used. The text gives the reason."""
 
 
 def load_named_scenario(name_or_path: str) -> Scenario:
-    """Load a scenario. Raises ScenarioNotFoundError, ScenarioError."""
+    """Load the scenario with this name or path. Raises ScenarioNotFoundError, ScenarioError."""
     return scenario_files.find(name_or_path).load()
 
 
 def check_seed(seed: int | None) -> None:
-    """Check the range of a seed. Raises UsageError."""
+    """Raise UsageError for a seed out of range."""
     if seed is not None and not 0 <= seed < 2**63:
         raise UsageError(f"--seed must be from 0 to 2**63 - 1, not {seed}")
 
 
 def print_json(value: object) -> None:
-    """Print the value as indented JSON."""
+    """Print *value* as JSON with one line per top-level part."""
     print(_format_json(value))
 
 
 def _format_json(value: object) -> str:
-    """Return JSON with one line per top-level part: short to read, and small with many readings."""
+    """Return JSON with one line per top-level part, which is readable and stays small with many readings."""
     parts: Iterable[object] = value if isinstance(value, Iterable) else ()
     encoded_parts = (json.dumps(part, allow_nan=False, ensure_ascii=False) for part in parts)
     if isinstance(value, dict):
@@ -45,7 +45,7 @@ def _format_json(value: object) -> str:
 
 
 def write_json(value: object, file: str) -> None:
-    """Write the value as indented JSON. Raises UsageError."""
+    """Write *value* to *file* as JSON with one line per top-level part. Raises UsageError."""
     if file == "-":
         print_json(value)
     else:
@@ -53,7 +53,10 @@ def write_json(value: object, file: str) -> None:
 
 
 def check_file(file: str) -> None:
-    """Check before the work that a result can be written to *file*, as far as possible."""
+    """Check before a long computation that its result can be written to *file*, as far as possible.
+
+    Raises UsageError.
+    """
     if file == "-":
         return
     path = Path(file)
@@ -70,7 +73,7 @@ def write_file(content: str, file: Path) -> None:
     try:
         if file.is_symlink() or is_special_file(
             file
-        ):  # /dev/stdout or a pipe to another program: never replace it
+        ):  # special files such as /dev/stdout or a pipe must not be replaced
             file.write_text(content, encoding="utf-8", newline="")
         else:
             atomic_write.write(file, content)

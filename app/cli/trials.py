@@ -1,4 +1,4 @@
-"""Trials of a search for par, distributed over processes."""
+"""Distribution of the trials of a par search over processes."""
 
 import sys
 import time
@@ -17,38 +17,38 @@ from engine.drill.par.search import Spread
 from engine.drill.par.trials import Decision, Part, SearchLimits, Trial, Trials, run_trials, warm_up
 
 JOB_S: Final = 0.2
-"""Approximate duration of a job: unfinished jobs are lost at the end. Assumed."""
+"""Intended duration of a job. Unfinished jobs are lost at the end. Assumed."""
 
 TRIAL_S: Final = 0.01
-"""Approximate duration of a trial until some were measured. Assumed."""
+"""Estimated duration of a trial before the first measurement. Assumed."""
 
 PARTS_MAX: Final = 64
-"""Maximum number of jobs per decision; with many databases a decision takes half a minute."""
+"""Maximum number of jobs per decision. With many databases, a decision takes half a minute."""
 
 WEIGHT: Final = 0.2
-"""Weight of the latest job of this process in the estimate for a decision. Assumed."""
+"""Weight of this process's latest job in the smoothed duration of a decision. Assumed."""
 
 AHEAD: Final = 2
-"""Jobs queued for another process, so that it never waits."""
+"""Number of jobs queued for a helper process, so that it never waits."""
 
 LOOK_S: Final = 0.05
-"""Seconds without results until the clock is checked. Assumed."""
+"""Maximum wait for results in seconds, after which the time limit is checked. Assumed."""
 
 MOMENT_S: Final = 0.001
-"""Seconds between checks whether a job was handed over: loky fails if it shuts down earlier."""
+"""Seconds between two checks whether a job was sent. loky fails if it shuts down before that."""
 
 ROUNDS_SENT: Final = 3
-"""Number of recent rounds whose states each cluster job receives.
+"""Number of latest rounds whose states are sent with each cluster job.
 
-Assumed: missed states are tried again and dropped.
+Assumed: a state that was not sent is tried again, and its trial is then dropped.
 """
 
 
 @contextmanager
 def distribute_search(scenario: Scenario, seed: int, workers: int | None) -> Iterator[Spread]:
-    """Distribute the search over *workers* processes including this one, or over the open Dask cluster (None).
+    """Distribute the search over *workers* processes, including this process. None uses the open Dask cluster.
 
-    The other processes start before the search, and get work when they are ready.
+    The helper processes start before the search, and receive jobs as soon as they are ready.
     """
     if workers is None:
         from distributed import default_client
@@ -68,7 +68,7 @@ def distribute_search(scenario: Scenario, seed: int, workers: int | None) -> Ite
 
 
 class TrialJob(Struct, eq=False):
-    """Part of a decision, for the next free process."""
+    """Part of a decision, which one process evaluates."""
 
     decision: Decision
     part: Part
@@ -78,19 +78,22 @@ class TrialJob(Struct, eq=False):
 
 
 class DecisionRound(Struct):
-    """Decisions in order, and the jobs into which they are split as processes become free."""
+    """Decisions of a round in order, and the jobs into which they are split when processes become free."""
 
     rules: SearchLimits
     known_hashes: Set[bytes]
-    """Hashes of states that were already evaluated."""
+    """Hashes of the states that were already evaluated."""
     decisions: deque[Decision]
     jobs: list[Sequence[TrialJob]] = field(default_factory=list)
     """Jobs of each decision that has been split."""
     waiting_jobs: deque[TrialJob] = field(default_factory=deque)
-    """Jobs of a split decision that no process has begun."""
+    """Jobs of a split decision that no process has started."""
 
     def take_next_job(self, parts: int) -> TrialJob | None:
-        """Return the next job; None if all are assigned. The next decision is split into *parts*."""
+        """Return the next job, or None if all jobs are assigned.
+
+        If necessary, split the next decision into *parts* jobs.
+        """
         if not self.waiting_jobs and self.decisions:
             decision = self.decisions.popleft()
             self.jobs.append([TrialJob(decision, (part, parts)) for part in range(parts)])
@@ -99,7 +102,7 @@ class DecisionRound(Struct):
 
 
 class HelperProcess(Struct):
-    """Another process, or a cluster of processes."""
+    """Helper of the search: another process, or a cluster of processes."""
 
     executor: Any
     cluster: bool = False
@@ -107,17 +110,17 @@ class HelperProcess(Struct):
     starting: Future[None] | None = None
     pending: list[tuple[TrialJob, Future[list[Trial]]]] = field(default_factory=list)
     known_counts: dict[SearchLimits, int] = field(default_factory=dict)
-    """Number of the search's known states that the helper has received."""
+    """Number of the search's known states that were sent to the helper, by limits of the search."""
 
     @property
     def has_capacity(self) -> bool:
-        """Return whether the helper can take a job."""
+        """Return whether the helper can accept a job."""
         is_ready = self.starting is None or self.starting.done()
         return is_ready and len(self.pending) < (sys.maxsize if self.cluster else AHEAD)
 
     @property
     def has_unsent_job(self) -> bool:
-        """Return whether the process has not received one of its jobs yet."""
+        """Return whether a job of the helper was not sent to it yet."""
         futures: list[Future[list[Trial]] | Future[None]] = [future for _, future in self.pending]
         if self.starting is not None:
             futures.append(self.starting)
@@ -127,8 +130,8 @@ class HelperProcess(Struct):
 class SearchProcesses:
     """This process and its helpers.
 
-    The next free process does the next job. Results are reported in the order of the jobs, so that they do not
-    depend on the number of processes.
+    The next free process takes the next job. Results are yielded in the order of the jobs, so that they do
+    not depend on the number of processes.
     """
 
     def __init__(self, scenario: Scenario, seed: int, helpers: Sequence[HelperProcess]) -> None:
@@ -160,7 +163,7 @@ class SearchProcesses:
             yield self._iterate_in_order(current_round, index, jobs, found_states)
 
     def stop(self) -> None:
-        """End the helper processes in any state."""
+        """Stop the helper processes, whatever their state."""
         for helper in self._helpers:
             while helper.has_unsent_job:
                 time.sleep(MOMENT_S)
@@ -171,7 +174,7 @@ class SearchProcesses:
     def _iterate_in_order(
         self, current_round: DecisionRound, index: int, job_runner: Iterator[None], found_states: list[bytes]
     ) -> Iterator[Trial | None]:
-        """Yield the trials of a decision in order; None when there is only time to check the clock."""
+        """Yield the trials of a decision in order. Yield None if the caller should only check the time limit."""
         while len(current_round.jobs) <= index:
             next(job_runner)
             yield None
@@ -189,7 +192,7 @@ class SearchProcesses:
                     yield None
 
     def _run_jobs(self, current_round: DecisionRound) -> Iterator[None]:
-        """Run all jobs, in any process, with a pause after each trial of this process."""
+        """Run jobs in this process and assign jobs to helpers. Yield after each trial of this process."""
         if not self._decision_s:
             self._decision_s = TRIAL_S * self._trials.count_neighbors(
                 current_round.decisions[0], current_round.rules
@@ -219,7 +222,7 @@ class SearchProcesses:
         return max(1, min(PARTS_MAX, round(self._decision_s / JOB_S)))
 
     def _assign_jobs(self, current_round: DecisionRound) -> None:
-        """Collect the results of the helpers and give them new jobs."""
+        """Collect the results of the helpers, and send them new jobs."""
         for helper in self._helpers:
             for job, future in [entry for entry in helper.pending if entry[1].done()]:
                 job.trials, job.is_collected = future.result(), True
@@ -237,7 +240,7 @@ class SearchProcesses:
                 helper.pending.append((next_job, trials_future))
 
     def _select_states(self, helper: HelperProcess, rules: SearchLimits) -> list[bytes]:
-        """Return states of which *helper* may not know."""
+        """Return the states that *helper* may not know yet."""
         states = self._found_states[rules]
         if helper.cluster:
             return states[min(first for round_rules, first in self._rounds if round_rules == rules) :]
@@ -247,7 +250,7 @@ class SearchProcesses:
 
 
 class _StateUnion(Struct, frozen=True):
-    """Union of two sets of states."""
+    """Union of two sets of states, which does not copy them."""
 
     first_set: Set[bytes]
     second_set: Set[bytes]

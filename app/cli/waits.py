@@ -1,4 +1,4 @@
-"""Progress lines for a user at a terminal, and Ctrl+C as a request to finish."""
+"""Progress lines in a terminal, and Ctrl+C as a request to finish early."""
 
 import signal
 import sys
@@ -18,7 +18,7 @@ Each = TypeVar("Each")
 
 
 class TerminalProgress:
-    """Progress lines for a terminal; no output otherwise."""
+    """Printer of progress lines. It prints only to a terminal."""
 
     def __init__(self) -> None:
         self._start_s = self._last_report_s = time.monotonic()
@@ -29,14 +29,17 @@ class TerminalProgress:
         return time.monotonic() - self._start_s
 
     def report(self, text: str, total_text: str = "") -> None:
-        """Report progress at a readable rate: elapsed time, *text*, and the total as *total_text*."""
+        """Print the elapsed time and *text*, at most once per REPORT_INTERVAL_S.
+
+        *total_text* follows the elapsed time.
+        """
         if sys.stderr.isatty() and time.monotonic() - self._last_report_s >= REPORT_INTERVAL_S:
             self._last_report_s = time.monotonic()
             print(f"{self.passed_s:.0f} s{total_text}: {text}", file=sys.stderr)
 
 
 def run_with_progress(work: Slices[Done], describe: Callable[[float], str]) -> Done:
-    """Run *work* and return its result. Meanwhile show the progress as text from *describe*."""
+    """Run *work* and return its result. Meanwhile, print the progress as text from *describe*."""
     progress = TerminalProgress()
     while True:
         try:
@@ -47,8 +50,8 @@ def run_with_progress(work: Slices[Done], describe: Callable[[float], str]) -> D
 
 
 def count_with_progress(coming: Iterable[Each], count: int, label: str) -> Iterator[Each]:
-    """Yield *coming*, of which *count* are expected, and report progress and remaining time."""
-    progress = None  # the first step waits for processes to start
+    """Yield each item of *coming*, and print progress and remaining time. *count*: expected number of items."""
+    progress = None  # the first item waits for the start of the processes
     for before, item in enumerate(coming):
         yield item
         if progress is None:
@@ -60,9 +63,9 @@ def count_with_progress(coming: Iterable[Each], count: int, label: str) -> Itera
 
 @contextmanager
 def catch_interrupts() -> Iterator[Callable[[], bool]]:
-    """Yield a function that returns whether Ctrl-C was pressed.
+    """Yield a function that returns whether Ctrl+C was pressed.
 
-    The first Ctrl-C ends the work in order, a second at once.
+    The first Ctrl+C only sets this flag. A second Ctrl+C interrupts the program.
     """
     signals: list[object] = []
     before = signal.signal(signal.SIGINT, lambda *_: signals.append(signal.signal(signal.SIGINT, before)))
@@ -74,9 +77,9 @@ def catch_interrupts() -> Iterator[Callable[[], bool]]:
 
 @contextmanager
 def ignore_interrupts() -> Iterator[None]:
-    """Make processes started in this context ignore Ctrl-C.
+    """Let processes that are started in this context ignore Ctrl+C.
 
-    A terminal sends Ctrl-C to all of its processes, but only the starting process should react.
+    A terminal sends Ctrl+C to all processes, but only the main process should react.
     """
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:

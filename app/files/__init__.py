@@ -1,1 +1,1 @@
-"""Files of the user: scenarios, runs, bundles, scripts; each write is atomic. Without Qt."""
+"""Files of the user: scenarios, runs, bundles and scripts. Each file is written atomically. Without Qt."""

@@ -1,4 +1,7 @@
-"""Files from elsewhere that the user has accepted, by SHA-256, so that they open without a question. Without Qt."""
+"""Foreign files that the user has accepted. They are identified by SHA-256 hash and open without a question.
+
+Without Qt.
+"""
 
 import json
 import re
@@ -13,29 +16,32 @@ from app.storage import Profile, SettingKey
 from engine.json_text import parse_json
 
 ACCEPTED: Final = SettingKey("quarantine/accepted", "[]")
-"""JSON list of accepted files, the latest last. Before version 0.2 each entry was only a SHA-256."""
+"""Setting with a JSON list of accepted files, newest last.
+
+Before version 0.2, each entry was only a SHA-256 hash.
+"""
 ACCEPTED_MAX: Final = 1_000
-"""Maximum number of remembered files; beyond it the program asks again about the oldest. Assumed."""
+"""Maximum number of remembered files. Above it, the program asks again about the oldest files. Assumed."""
 TEXT_MAX: Final = 200
-"""Maximum characters of a title or an author, as in scenarios."""
+"""Maximum number of characters of a title or an author, as in scenarios."""
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 
 
 class AcceptedText(Struct, frozen=True):
-    """Accepted text. Empty fields are unknown."""
+    """Accepted text of a file. Empty fields are unknown."""
 
     sha256: str
     title: str = ""
-    """Title in the file, which comes from its author."""
+    """Title in the file, as its author wrote it."""
     author: str = ""
     on: str = ""
-    """Date in UTC, such as 2026-11-21."""
+    """Date of acceptance in UTC, such as 2026-11-21."""
     own: bool = False
-    """True if the user wrote the text here instead of accepting it. Such texts are not listed."""
+    """True if the user has written the text in this program. Such texts are not listed."""
 
 
 def list_accepted_texts(profile: Profile) -> list[AcceptedText]:
-    """Return all remembered files, the last one at the end; invalid entries are ignored.
+    """Return all remembered files, newest last. Invalid entries are ignored.
 
     Raises StorageError.
     """
@@ -51,12 +57,12 @@ def list_accepted_texts(profile: Profile) -> list[AcceptedText]:
 
 
 def list_foreign(entries: Iterable[AcceptedText]) -> list[AcceptedText]:
-    """Return the accepted files from other authors, the latest first."""
+    """Return the accepted files of other authors, newest first."""
     return [entry for entry in entries if not entry.own][::-1]
 
 
 def add_entry(entries: Iterable[AcceptedText], entry: AcceptedText) -> list[AcceptedText]:
-    """Return *entries* with *entry*, dated today, which replaces an older one with the same text."""
+    """Return *entries* with *entry*, dated today. It replaces an older entry of the same text."""
     dated = replace(entry, title=entry.title[:TEXT_MAX], author=entry.author[:TEXT_MAX], on=_format_today())
     return [*(other_entry for other_entry in entries if other_entry.sha256 != entry.sha256), dated][
         -ACCEPTED_MAX:
@@ -64,13 +70,13 @@ def add_entry(entries: Iterable[AcceptedText], entry: AcceptedText) -> list[Acce
 
 
 def remove_entries(entries: Iterable[AcceptedText], digests: Iterable[str]) -> list[AcceptedText]:
-    """Return *entries* without entries with these SHA-256."""
+    """Return *entries* without the entries with these SHA-256 hashes."""
     removed_digests = set(digests)
     return [entry for entry in entries if entry.sha256 not in removed_digests]
 
 
 def save_entries(profile: Profile, entries: Iterable[AcceptedText]) -> None:
-    """Save the entries. Raises StorageError; the former file is then unchanged."""
+    """Save the entries. Raises StorageError, after which the previous entries are unchanged."""
     profile.settings.set(ACCEPTED, json.dumps([asdict(entry) for entry in entries]))
 
 

@@ -1,4 +1,4 @@
-"""Atomic writing of a file: after any failure the old content is still there. Without Qt."""
+"""Atomic writing of files: after any failure, the old content still exists. Without Qt."""
 
 import errno
 import os
@@ -15,16 +15,17 @@ ENDING: Final = ".unfinished"
 
 
 def write(file: Path, content: bytes | str) -> None:
-    """Write *content* to *file*, on disk when this returns; text as UTF-8.
+    """Write *content* to *file* and flush it to disk. Text is encoded as UTF-8.
 
-    The new file is written in the same folder and then put in place. A link is replaced, not followed; a
-    write-protected file and other objects are left alone. Raises OSError, whose `strerror` is text for people.
+    A new file is written in the same folder and then renamed. A link is replaced, not followed. A
+    write-protected file and special files are left unchanged. Raises OSError, whose `strerror` is a text for
+    users.
     """
-    # Qt strings may contain half a surrogate pair; replace it and keep the rest.
+    # Qt strings may contain half of a surrogate pair, which is replaced.
     raw = content.encode("utf-8", "replace") if isinstance(content, str) else content
     mode, aside = _prepare(file)
     try:
-        with aside.open("xb") as temporary_file:  # follow no link and open no pipe
+        with aside.open("xb") as temporary_file:  # this mode follows no link and opens no pipe
             temporary_file.write(raw)
             temporary_file.flush()
             os.fsync(temporary_file.fileno())
@@ -39,14 +40,14 @@ def write(file: Path, content: bytes | str) -> None:
 
 
 def check(file: Path) -> None:
-    """Raise the OSError that `write` would raise for *file*, before its content is computed; change nothing."""
+    """Raise the OSError that `write` would raise for *file*. Call this before a long computation. Nothing changes."""
     _, aside = _prepare(file)
     aside.touch(exist_ok=False)
     aside.unlink()
 
 
 def write_all(contents: Mapping[Path, str]) -> None:
-    """Write several files. If one of them cannot be written, write none. Raises OSError."""
+    """Write several files. If one of them is not writable, write none. Raises OSError."""
     for file in contents:
         check(file)
     for file, content in contents.items():
@@ -54,7 +55,7 @@ def write_all(contents: Mapping[Path, str]) -> None:
 
 
 def add_extension(chosen_file: str, extension: str, replace: bool = False) -> Path:
-    """Return a file chosen in a dialog, with *extension* if it has none; *replace*: instead of another extension."""
+    """Return the chosen file with *extension* if it has no extension. *replace*: also replace another extension."""
     file = Path(chosen_file)
     if file.suffix and not (replace and file.suffix.lower() != extension):
         return file
@@ -62,11 +63,11 @@ def add_extension(chosen_file: str, extension: str, replace: bool = False) -> Pa
 
 
 def _prepare(file: Path) -> tuple[int | None, Path]:
-    """Return the permissions of an existing *file*, and the place for the new content. Raises OSError."""
+    """Return the permissions of an existing *file*, and the path of the temporary file. Raises OSError."""
     if is_special_file(file):
         raise OSError(errno.EINVAL, tr("not a file"))
-    # The name contains the process ID, so that two concurrent writers do not mix. A file left by a killed
-    # process does no harm.
+    # The name contains the process ID, so that two concurrent writers use different files. A file that a
+    # killed process leaves is harmless.
     aside = file.with_name(f".{file.name[:40]}.{os.getpid()}{ENDING}")
     mode = _read_mode(file)
     aside.unlink(missing_ok=True)
@@ -74,7 +75,7 @@ def _prepare(file: Path) -> tuple[int | None, Path]:
 
 
 def _read_mode(file: Path) -> int | None:
-    """Return the permissions of the existing file, which the new file keeps; None if there is no file.
+    """Return the permissions of an existing file, which the new file receives. Return None if there is no file.
 
     Raises OSError.
     """
@@ -86,10 +87,10 @@ def _read_mode(file: Path) -> int | None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the rename survive a power cut, on systems that can sync folders."""
+    """Flush the rename to disk, on systems that can sync folders, so that it survives a power failure."""
     if os.name == "nt":
         return
-    with suppress(OSError):  # the file exists and is complete
+    with suppress(OSError):  # not essential, because the file exists and is complete
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)

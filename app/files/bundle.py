@@ -1,11 +1,12 @@
-"""Bundle: one `.mirrordrill` file with which authors distribute drills and runs of them. Without Qt.
+"""Bundle: a `.mirrordrill` file with which authors distribute drills and runs of these drills. Without Qt.
 
-The file is a zip archive of `bundle.toml` (title, author, license, every other member with its SHA-256),
-`scenarios/NAME.toml` and `runs/NAME.json`, and nothing else. It has no pictures, because scenario texts show none.
+The file is a ZIP archive of `bundle.toml` (title, author, license, and all other members with their SHA-256
+hashes), `scenarios/NAME.toml` and `runs/NAME.json`, and nothing else. It contains no pictures, because
+scenario texts show none.
 
-A bundle may come from a stranger. The program reads it in memory, member by member, only under expected names and
-only up to the limits below. It unpacks nothing to a place that the archive names and runs nothing of it. The limits
-are assumed: about ten times the needs of a one-week course.
+A bundle may come from a stranger. The program reads it in memory, member by member, only under expected names
+and only up to the limits below. It never writes to a path from the archive, and never executes anything from
+it. The limits are assumed: about ten times the needs of a one-week course.
 """
 
 import hashlib
@@ -35,48 +36,48 @@ from engine.drill.authoring.schema import Line
 
 SUFFIX: Final = ".mirrordrill"
 FORMAT: Final = 1
-"""Version of the format in `bundle.toml`."""
+"""Version of the bundle format, in `bundle.toml`."""
 MANIFEST: Final = "bundle.toml"
 
 BYTES_MAX: Final = 50_000_000
-"""Maximum bytes of the file."""
+"""Maximum size of the file in bytes."""
 EXPANDED_MAX: Final = 60_000_000
-"""Maximum bytes of all members together, counted while reading."""
+"""Maximum size of all members together in bytes, counted while they are read."""
 MEMBERS_MAX: Final = 200
 RATIO_MAX: Final = 100
-"""Maximum bytes of a member per byte in the archive. Ours have less than 20; deflate reaches 1,032."""
+"""Maximum compression ratio of a member. Our bundles have less than 20, and deflate reaches 1,032."""
 RATIO_FREE: Final = 100_000
-"""Size in bytes up to which a member may have any ratio."""
+"""Size in bytes up to which RATIO_MAX does not apply."""
 NAME_MAX: Final = 100
-"""Maximum characters of a member's name."""
+"""Maximum number of characters of a member's name."""
 KIND_MAX: Final = {MANIFEST: 100_000, "scenarios": 4 * limits.SIZE_MAX, "runs": 20_000_000}
-"""Maximum bytes of one member, by kind."""
+"""Kind of a member -> its maximum size in bytes."""
 SHOWN_MAX: Final = 80
-"""Maximum characters of a stranger's name in a sentence."""
+"""Maximum number of characters that a message shows of a name from the archive."""
 PROBLEMS_MAX: Final = 100
-"""Maximum number of listed problems; the rest is counted."""
+"""Maximum number of listed problems. Further problems are only counted."""
 
 _MEMBER: Final = re.compile(r"bundle\.toml|(?:scenarios/[a-z0-9_-]+\.toml|runs/[a-z0-9_-]+\.json)")
 _RESERVED: Final = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)")
-"""Names of devices on Windows, with any extension."""
+"""Device names of Windows, which are reserved with any extension."""
 _SLUG: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 _METHODS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _DATE: Final = (1980, 1, 1, 0, 0, 0)
-"""Date of every member, so that equal contents give equal bytes (with the same zlib)."""
+"""Date of every member, so that equal contents result in equal bytes (with the same zlib)."""
 
 # End-of-archive record: signature, four counts, size and offset of the directory, length of the comment.
 _END: Final = struct.Struct("<4s4H2LH")
 _ENTRY_MIN: Final = 46
-"""Bytes of a directory entry without its name."""
+"""Size of a directory entry in bytes, without its name."""
 _HEADER_MIN: Final = 30
-"""Bytes of the header before a member, without its name."""
+"""Size of the header before a member in bytes, without its name."""
 _ENTRY_EXTRA: Final = 200
-"""Maximum bytes that other programs add to an entry (times, owners)."""
+"""Maximum number of bytes that other programs add to a directory entry (times, owners)."""
 _BAD: Final = (
     zipfile.BadZipFile,
     zlib.error,
     struct.error,
-    NotImplementedError,  # zipfile raises this for unknown methods and flags
+    NotImplementedError,  # raised for unknown methods and flags
     RuntimeError,  # raised for encrypted members
     EOFError,
     ValueError,  # raised for a name that is not UTF-8 and for a negative offset
@@ -85,7 +86,7 @@ _BAD: Final = (
 
 
 Add = Callable[[str, str], None]
-"""Function that records a problem: the member's name, and a sentence."""
+"""Function that records a problem. Its arguments are the member's name and a sentence."""
 
 
 class _Table(BaseModel):
@@ -93,7 +94,7 @@ class _Table(BaseModel):
 
 
 class BundleMember(_Table):
-    """File that `bundle.toml` lists, with its SHA-256."""
+    """Entry of `bundle.toml`: name and SHA-256 hash of a member."""
 
     name: Annotated[str, StringConstraints(max_length=NAME_MAX)]
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
@@ -110,23 +111,23 @@ class Manifest(_Table):
 
 
 class Bundle(Struct, frozen=True):
-    """Bundle whose members are complete, listed, and match their SHA-256. Their contents are not checked."""
+    """Bundle whose members are complete, listed, and match their SHA-256 hashes. Their contents are not checked."""
 
     file: str
-    """File name for messages."""
+    """Name of the file for messages."""
     sha256: str
-    """SHA-256 of the file."""
+    """SHA-256 hash of the file."""
     size: int
-    """Bytes of the file."""
+    """Size of the file in bytes."""
     manifest: Manifest
     scenarios: Mapping[str, str]
-    """Name of each scenario -> its text."""
+    """Name of a scenario -> its text."""
     runs: Mapping[str, bytes]
-    """Name of each run -> its JSON, for `run_files.parse`."""
+    """Name of a run -> its JSON, for `run_files.parse`."""
 
 
 class BundleError(ValueError):
-    """A bundle cannot be used; *problems* lists all reasons."""
+    """Error for a bundle that cannot be used. *problems* lists all reasons."""
 
     def __init__(self, problems: list[Problem]) -> None:
         listed_problems = problems[:PROBLEMS_MAX]
@@ -141,9 +142,9 @@ class BundleError(ValueError):
 
 
 def read(file: Path) -> Bundle:
-    """Return the bundle in *file*. Raises BundleError."""
+    """Read the bundle in *file*. Raises BundleError."""
     try:
-        if not file.is_file():  # opening a pipe would block, and a device never ends
+        if not file.is_file():  # opening a pipe would block, and reading a device would never end
             raise _build_error(str(file), tr("not a file"))
         with file.open("rb") as bundle_file:
             raw = bundle_file.read(BYTES_MAX + 1)
@@ -158,7 +159,7 @@ def read(file: Path) -> Bundle:
 
 
 def parse(raw: bytes, file: str) -> Bundle:
-    """Parse the bytes *raw* of a bundle; *file* is its name in messages. Raises BundleError."""
+    """Parse the content *raw* of a bundle. *file*: its name for messages. Raises BundleError."""
     if len(raw) > BYTES_MAX:
         raise _build_error(
             file, tr("larger than the limit for a bundle ({n} MB)").format(n=BYTES_MAX // 1_000_000)
@@ -200,13 +201,13 @@ def _build_error(file: str, text: str) -> BundleError:
 
 
 def _escape_name(name: str) -> str:
-    """Return a stranger's name for a message: short, on one line, every character visible."""
+    """Format a name from the archive for a message: short, on one line, with every character visible."""
     short = name if len(name) <= SHOWN_MAX else name[:SHOWN_MAX] + "…"
     return escape_invisible(short).replace("\n", "⟨U+000A⟩").replace("\t", "⟨U+0009⟩")
 
 
 def _check_end(raw: bytes, file: str) -> None:
-    """Check the last bytes before the directory is read, because its size alone could exhaust the memory."""
+    """Check the end record before the directory is read, because a huge directory could exhaust the memory."""
     if len(raw) < _END.size or raw[:4] != b"PK\x03\x04":
         raise _build_error(file, tr("not a bundle: the file does not start like a ZIP archive"))
     signature, disk, first, entry_count, count, size, place, comment = _END.unpack(raw[-_END.size :])
@@ -222,13 +223,14 @@ def _check_end(raw: bytes, file: str) -> None:
 
 
 def _read_members(raw: bytes, file: str, add: Add) -> dict[str, bytes]:
-    """Return name -> bytes of all readable members; problems of the others go to *add*."""
+    """Return the content of all readable members by name. Report problems of the other members to *add*."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             entries = archive.infolist()
             if len(entries) > MEMBERS_MAX:
                 raise _build_error(file, tr("more than {n} members").format(n=MEMBERS_MAX))
-            # The second name of an entry ends at a NUL and may use this system's separators.
+            # `orig_filename` is used, because `filename` ends at a NUL and may contain separators of this
+            # system.
             times = Counter(entry.orig_filename for entry in entries)
             folded = Counter(name.casefold() for name in times)
             for name in times:
@@ -248,7 +250,7 @@ def _read_members(raw: bytes, file: str, add: Add) -> dict[str, bytes]:
                 content = _read_content(archive, entry, min(room, _get_size_limit(name)), add)
                 if content is not None:
                     members[name] = content
-                room -= min(entry.file_size, room)  # damaged entries count too, up to the limit that was read
+                room -= min(entry.file_size, room)  # damaged members also count, up to the limit
             return members
     except BundleError:
         raise
@@ -259,15 +261,15 @@ def _read_members(raw: bytes, file: str, add: Add) -> dict[str, bytes]:
 
 
 def _find_ends(entries: list[zipfile.ZipInfo], end: int) -> dict[int, int]:
-    """Return the start of each member -> the end that it must have. *end*: start of the directory."""
+    """Return the start of each member -> the latest end that it may have. *end*: start of the directory."""
     begins = sorted({entry.header_offset for entry in entries})
     return dict(zip(begins, [*begins[1:], end], strict=True))
 
 
 def _check_entry(entry: zipfile.ZipInfo, room: int) -> Iterator[str]:
-    """Yield the reasons not to read a member, from its directory entry.
+    """Yield the reasons why a member must not be read, from its directory entry.
 
-    *room*: bytes up to the next member.
+    *room*: number of bytes up to the next member.
     """
     name = entry.orig_filename
     if len(name) > NAME_MAX:
@@ -309,7 +311,10 @@ def _get_size_limit(name: str) -> int:
 
 
 def _read_content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_bytes: int, add: Add) -> bytes | None:
-    """Return the bytes of a member, or None above *max_bytes*; zipfile compares their checksum at their end."""
+    """Return the content of a member, or None if it is damaged or exceeds *max_bytes*.
+
+    zipfile compares the checksum.
+    """
     name = entry.orig_filename
     try:
         with archive.open(entry) as entry_file:
@@ -325,7 +330,7 @@ def _read_content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_bytes: i
 
 
 def _parse_manifest(raw: bytes, add: Add) -> Manifest | None:
-    """Parse `bundle.toml`; None if it has no usable content."""
+    """Parse `bundle.toml`. Return None if its content cannot be used."""
     try:
         text = raw.decode("utf-8")
         excess = limits.find_excess(text)
@@ -360,7 +365,7 @@ def _parse_manifest(raw: bytes, add: Add) -> Manifest | None:
 
 
 def _find_differences(manifest: Manifest, members: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
-    """Yield name and message for each member that differs from its entry in `bundle.toml`."""
+    """Yield name and problem of each member that differs from its entry in `bundle.toml`."""
     listed = Counter(member.name for member in manifest.members)
     for name, times in listed.items():
         if times > 1:
@@ -388,10 +393,10 @@ def write(
     licence: str | None = None,
     replace: bool = False,
 ) -> Bundle:
-    """Write texts and runs as a bundle to *file*, completely or not at all.
+    """Write texts and runs as a bundle to *file* atomically.
 
-    Raises BundleError if the bundle would be unreadable, OSError (FileExistsError unless *replace*) if it
-    cannot be written.
+    Raises BundleError if the bundle would be invalid, and OSError if it cannot be written. Without *replace*,
+    an existing file raises FileExistsError.
     """
     raw = build_bundle(title, scenarios, runs or {}, author, licence)
     bundle = parse(raw, str(file))
@@ -408,7 +413,7 @@ def build_bundle(
     author: str | None = None,
     licence: str | None = None,
 ) -> bytes:
-    """Return the bytes of a bundle; the same for the same contents."""
+    """Return the content of a bundle file. Equal arguments result in equal bytes."""
     members = {
         f"scenarios/{name}.toml": text.encode(errors="surrogatepass") for name, text in scenarios.items()
     }
@@ -425,7 +430,8 @@ def build_bundle(
         for name, content in {MANIFEST: head, **members}.items():
             entry = zipfile.ZipInfo(name, _DATE)
             entry.create_system, entry.external_attr = 3, (stat.S_IFREG | 0o644) << 16
-            # Store content uncompressed if its ratio could look like a zip bomb.
+            # Content with a suspicious compression ratio is stored uncompressed, so that it is not rejected
+            # as a zip bomb.
             dense = len(zlib.compress(content, 9)) * RATIO_MAX // 2 > len(content)
             archive.writestr(entry, content, zipfile.ZIP_DEFLATED if dense else zipfile.ZIP_STORED, 9)
     return target.getvalue()
@@ -434,6 +440,6 @@ def build_bundle(
 def quote_toml(text: str) -> str:
     """Quote a TOML string.
 
-    JSON quoting is valid TOML for texts without the characters that a `Line` forbids.
+    JSON quoting is valid in TOML for texts without the characters that a `Line` forbids.
     """
     return json.dumps(text, ensure_ascii=False)

@@ -1,7 +1,7 @@
-"""Imported bundles: their drills and runs are in the profile, in one folder per bundle. Without Qt.
+"""Imported bundles. Their drills and runs are stored in the profile, in one folder per bundle. Without Qt.
 
-The first digits of the bundle's SHA-256 name the folder, and the rules for scenario and run names limit the file
-names. No name in the archive is used as a path. Existing files are never replaced.
+The folder is named by the first digits of the bundle's SHA-256 hash, and the rules for scenario and run names
+restrict the file names. No name from the archive is used as a path. Existing files are never replaced.
 """
 
 import re
@@ -23,26 +23,26 @@ from engine.drill.authoring.scenario import Scenario, count_verbs, load_scenario
 from engine.inputs import InputError
 
 KEY_LENGTH: Final = 16
-"""Number of SHA-256 digits in the folder's name, enough to exclude an accidental collision."""
+"""Number of digits of the SHA-256 hash in a folder's name. They exclude an accidental collision."""
 _KEY: Final = re.compile(rf"[0-9a-f]{{{KEY_LENGTH}}}")
 
 
 class BundleStoreError(Exception):
-    """The disk or the folder prevents the operation; the text is a sentence for the user."""
+    """Error if the disk or the folder prevents an operation. The text is a sentence for the user."""
 
 
 class DrillOffer(Struct, frozen=True):
-    """Drill of a bundle, and whether it can be imported."""
+    """Drill of a bundle, with the reason if it cannot be imported."""
 
     name: str
     text: str
     scenario: Scenario | None
-    """Scenario; None if it cannot be played."""
+    """Parsed scenario; None if it cannot be played."""
     problems: tuple[Problem, ...] = ()
     hindrance: str = ""
-    """Reason, as a sentence, for which the drill cannot be imported; empty if it can."""
+    """Reason why the drill cannot be imported, as a sentence; empty if it can."""
     exists_here: bool = False
-    """True if exactly this drill exists here already."""
+    """True if an identical drill already exists here."""
 
 
 class RunOffer(Struct, frozen=True):
@@ -71,7 +71,7 @@ class ImportedBundle(Struct, frozen=True):
 
 
 def list_offers(opened_bundle: Bundle) -> Iterator[DrillOffer]:
-    """Yield each drill of the bundle, checked on request and never run."""
+    """Yield each drill of the bundle. Each drill is checked when it is requested, and never run."""
     present = {file.name: file for file in scenario_files.list_all_files()[0]}
     for name, text in opened_bundle.scenarios.items():
         yield _build_offer(opened_bundle, name, text, present)
@@ -105,7 +105,7 @@ def _shorten_problem(problem: Problem) -> str:
 
 
 def list_run_offers(opened_bundle: Bundle) -> Iterator[RunOffer]:
-    """Yield each run of the bundle with its own description; none is played."""
+    """Yield each run of the bundle with its description. No run is played."""
     for name, raw in opened_bundle.runs.items():
         yield _build_run_offer(name, raw)
 
@@ -132,10 +132,10 @@ def import_bundle(
     runs: Iterable[str] = (),
     known_offers: Iterable[DrillOffer] | None = None,
 ) -> list[Path]:
-    """Import these drills and runs of the bundle into the profile; return the new files.
+    """Import drills and runs of the bundle into the profile. Return the new files.
 
-    *known_offers*: result of `list_offers`; None means call it. A drill with an obstacle must not be in *drills*
-    (ValueError). Raises BundleStoreError; files written before the error stay complete.
+    *known_offers*: result of `list_offers`; None to call it here. Raises ValueError if a drill of *drills*
+    cannot be imported, and BundleStoreError. Files that were written before an error remain complete.
     """
     drill_names = list(drills)
     hindered = {
@@ -202,9 +202,9 @@ def _read_imported_bundle(folder: Path) -> ImportedBundle:
 
 
 def remove(key: str) -> None:
-    """Remove everything that was imported from a bundle.
+    """Remove all drills and runs that were imported from a bundle.
 
-    Raises ScenarioNotFoundError for an unknown bundle, BundleStoreError.
+    Raises ScenarioNotFoundError for an unknown bundle, and BundleStoreError.
     """
     folder = scenario_files.get_bundles_folder() / key
     if not _KEY.fullmatch(key) or not folder.is_dir() or folder.is_symlink():

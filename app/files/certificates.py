@@ -13,25 +13,28 @@ from engine.inputs import Input
 from engine.verbs.lines import parse_script
 
 BETTER_MAX: Final = 3.0
-"""Maximum points by which par may exceed the reference; more means a wrong drill or rubric. Assumed."""
+"""Maximum number of points by which par may exceed the reference solution.
+
+More means a mistake in drill or rubric. Assumed.
+"""
 
 INACTION_LOSS_MIN: Final = BLUNDER
-"""Minimum points that inaction must lose: the cost of a blunder."""
+"""Minimum loss of points by inaction: the cost of a blunder."""
 
 TRAP_MIN: Final = 0.5
-"""Minimum points that a trap must cost; less is insignificant (engine/drill/par/regret.py, LABELS)."""
+"""Minimum loss of points by a trap. A smaller loss is insignificant (engine/drill/par/regret.py, LABELS)."""
 
 LUCK_MAX: Final = BLUNDER
-"""Maximum difference of the reference between seeds: the cost of a blunder."""
+"""Maximum difference of the reference solution's score between seeds: the cost of a blunder."""
 
 
 def load_certificate(scenario: Scenario) -> ParCertificate | None:
-    """Return the certificate of exactly this text; None if there is none, or if the drill has changed since."""
+    """Return the certificate of exactly this scenario text, or None if there is none or the drill has changed."""
     return proof.load_certificate(scenario.name, scenario.text)
 
 
 def load_plans(drill: DrillState) -> list[list[Input]]:
-    """Return two plans for this drill and seed: the best known plan, and the plan that may start last."""
+    """Return the plans of the certificate for this drill and seed: the best plan, and the plan that starts latest."""
     proved = load_certificate(drill.scenario)
     if proved is None or proved["seed"] != drill.seed:
         return []
@@ -40,7 +43,7 @@ def load_plans(drill: DrillState) -> list[list[Input]]:
 
 
 def list_warnings(certificate: ParCertificate, file: str) -> list[Problem]:
-    """Return the problems of the drill in *file* that its certificate shows."""
+    """Return the problems of the drill in *file* that its certificate reveals."""
     par, idle = certificate["par"]["score"], certificate["idle"]["score"]
     reference = certificate["reference"]["score"]
     sentences = []

@@ -1,4 +1,4 @@
-"""Read files that the user names, with a size limit and a sentence for each failure. Without Qt."""
+"""Reading of files that the user names, with a size limit and an error message for each failure. Without Qt."""
 
 import codecs
 from pathlib import Path
@@ -16,14 +16,14 @@ _MARKS: Final = (
 
 
 class UnreadableFileError(Exception):
-    """A file cannot be read; the text is a sentence for the user, without its final period."""
+    """Error for a file that cannot be read. The text is a sentence for the user, without its final period."""
 
 
 def read_bytes(file: Path, bytes_max: int) -> bytes:
     """Return the content of a regular file of at most *bytes_max* bytes. Raises UnreadableFileError."""
     name = escape_invisible(str(file))
     try:
-        if not file.is_file():  # opening a pipe would block, and a device never ends
+        if not file.is_file():  # opening a pipe would block, and reading a device would never end
             sentence = tr("{file} is not a file") if file.exists() else tr("{file} does not exist")
             raise UnreadableFileError(sentence.format(file=name))
         with file.open("rb") as opened:
@@ -32,7 +32,7 @@ def read_bytes(file: Path, bytes_max: int) -> bytes:
         raise UnreadableFileError(
             tr("{file} cannot be read: {why}").format(file=name, why=error.strerror)
         ) from error
-    except ValueError as error:  # a null character in the name
+    except ValueError as error:  # the name contains a null character
         raise UnreadableFileError(tr("{file} is not a file").format(file=name)) from error
     if len(content) > bytes_max:
         raise UnreadableFileError(
@@ -42,7 +42,7 @@ def read_bytes(file: Path, bytes_max: int) -> bytes:
 
 
 def decode(content: bytes, name: str) -> str:
-    """Return the text of UTF-8, or of UTF-16 with its byte order mark. Raises UnreadableFileError."""
+    """Decode UTF-8, or UTF-16 with a byte order mark. Raises UnreadableFileError."""
     encoding = next((encoding for mark, encoding in _MARKS if content.startswith(mark)), "utf-8")
     try:
         return content.decode(encoding)

@@ -1,4 +1,4 @@
-"""Folders of the profile."""
+"""Folder of the profile, and helper functions for its files."""
 
 import os
 from contextlib import suppress
@@ -9,10 +9,10 @@ from platformdirs import user_data_path
 
 
 def raise_file_limit(wanted_limit: int) -> int:
-    """Raise the limit of open files to *wanted_limit* as far as the system allows, and return the new limit."""
+    """Raise the limit of open files to *wanted_limit* as far as the system permits. Return the new limit."""
     try:
         import resource
-    except ImportError:  # on Windows sockets are not files
+    except ImportError:  # on Windows, sockets are not files
         return wanted_limit
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < wanted_limit:
@@ -22,27 +22,28 @@ def raise_file_limit(wanted_limit: int) -> int:
 
 
 FOLDER_VARIABLE: Final = "MIRRORDRILL_PROFILE"
-"""Environment variable for another profile folder: on a memory stick, per learner, or in a test."""
+"""Environment variable that selects another profile folder, for example on a memory stick or in a test."""
 
 
 def is_special_file(path: Path) -> bool:
     """Return whether *path* exists and is not a regular file.
 
-    Reading would wait on a pipe and never end on a device.
+    Reading a pipe would wait, and reading a device would never end.
     """
     return os.path.lexists(path) and not os.path.isfile(path)
 
 
 def keep_private(file: Path) -> None:
-    """Make *file*, created empty if missing, unreadable for other users; do nothing without such permissions."""
+    """Make *file* unreadable for other users, where the system permits this. Create it empty if it is missing."""
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if not file.exists():  # never reopen a file that is open here: closing it would release its locks
+        # an open file must not be opened again, because closing it would release its locks
+        if not file.exists():
             file.touch(mode=0o600)
         file.chmod(0o600)
 
 
 def get_default_folder() -> Path:
-    """Return the default folder of the profile: the user's data folder, unless a variable sets another."""
+    """Return the folder of the profile: the user's data folder, unless FOLDER_VARIABLE selects another."""
     chosen_folder = os.environ.get(FOLDER_VARIABLE)
     return Path(chosen_folder) if chosen_folder else user_data_path("mirrordrill", appauthor=False)

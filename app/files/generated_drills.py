@@ -1,4 +1,4 @@
-"""Generated drills: a shipped generator with a random seed, accepted only after a search has proved the drill."""
+"""Generated drills: a shipped generator with a random seed, accepted only after a search has proved that it works."""
 
 import itertools
 import secrets
@@ -18,7 +18,7 @@ from engine.drill.par.shapes import ParCertificate
 from engine.drill.time.cooperative_tasks import Slices
 
 SEED_MAX: Final = 999_999
-"""Largest seed, short enough to be read out to another person."""
+"""Largest seed. It is short enough to read out to another person."""
 
 
 def draw_seed() -> int:
@@ -27,33 +27,36 @@ def draw_seed() -> int:
 
 
 GENERATORS: Final = ("random-trouble-easy", "random-trouble-medium", "random-trouble-hard")
-"""Shipped generators: the seed determines the faults and their times."""
+"""Shipped generators. Their seed determines the faults and their times."""
 
 NODES: Final = 50
-"""Number of plans in the search for a better one than the reference. Assumed: half a second."""
+"""Number of plans that the search tries, to find a better plan than the reference. Assumed: half a second."""
 
 TRIES: Final = 8
-"""Number of attempts to generate a drill of the wanted difficulty.
+"""Number of attempts to generate a drill of the requested difficulty.
 
-Then a drill of another difficulty is offered. Assumed; each attempt takes one to six seconds.
+After that, a drill of another difficulty is accepted. Assumed: each attempt takes one to six seconds.
 """
 
 DRAWN_MAX: Final = 200
-"""Maximum number of seeds drawn in the search for different selections. Assumed: four times the largest generator."""
+"""Maximum number of seeds drawn to find different variants.
+
+Assumed: four times the variants of the largest generator.
+"""
 
 
 class GeneratedDrill(Struct, frozen=True):
-    """Generated drill with its proof."""
+    """Generated drill with its certificate."""
 
     scenario: Scenario
-    """Variant of the seed, with the measured level."""
+    """Variant for the seed, with its measured level."""
     seed: int
     proved: ParCertificate
-    """Parts of a certificate: par, reference, idle, blunder_share, acts_tried, choices, nodes."""
+    """Part of a certificate: par, reference, idle, blunder_share, acts_tried, choices, nodes."""
 
     @property
     def difficulty(self) -> str:
-        """Difficulty, one of LEVELS; empty if too little was tried."""
+        """Difficulty, one of LEVELS; empty if too few actions were tried."""
         return proof.get_difficulty(self.proved)
 
     @property
@@ -73,9 +76,9 @@ class GeneratedDrill(Struct, frozen=True):
 def draw_candidates(
     generators: Iterable[Scenario], level: str, draw_seed: Callable[[], int] = draw_seed
 ) -> Iterator[tuple[Scenario, int]]:
-    """Yield (scenario, seed) of different variants.
+    """Yield (scenario, seed) for different variants.
 
-    The generator whose shipped variant is nearest to *level*, one of LEVELS, comes first.
+    The generator whose shipped variant is closest to *level*, one of LEVELS, comes first.
     """
     for generator in sorted(
         generators,
@@ -94,11 +97,11 @@ def draw_candidates(
 def generate_drill(
     candidates: Iterable[tuple[Scenario, int]], wanted_level: str = ""
 ) -> Slices[GeneratedDrill | None]:
-    """Return the first of the *candidates* that is proved and has the difficulty *wanted_level*.
+    """Return the first of *candidates* that is proved and has the difficulty *wanted_level*.
 
-    A candidate is (scenario, seed); *wanted_level* is one of LEVELS, or empty for any. After TRIES attempts, return
-    the nearest proved candidate; None without one. A candidate is proved if `check` has no objection: the
-    reference is fair, reaches every goal and equals the best plan found, and doing nothing is worse.
+    A candidate is a scenario and a seed. *wanted_level* is one of LEVELS, or empty for any. After TRIES
+    attempts, return the proved candidate with the closest difficulty, or None. A candidate is proved if
+    `list_warnings` finds no problem and the reference solution is fair and reaches every goal.
     """
     other_drills: list[GeneratedDrill] = []
     for number, (scenario, seed) in enumerate(candidates):

@@ -1,7 +1,7 @@
-"""Play inputs of other authors within a budget. Without Qt.
+"""Playing of runs from other authors within a budget. Without Qt.
 
-Judge, export, report, verify and replay all use this module. Any failure of such a run becomes a finding about that
-run: no other exception leaves this module, and no run exceeds its budget.
+Judge, export, report, verify and replay all use this module. A failure of such a run raises UnplayableError
+and no other exception. No run exceeds its budget.
 """
 
 import os
@@ -23,52 +23,55 @@ from engine.inputs import Input, InputError
 from engine.model import Tick
 
 MEMORY_MAX: Final = 1_000_000_000
-"""Maximum growth of the process by one run, in bytes. Assumed: ten times two hours with two hundred databases."""
+"""Maximum growth of the process by one run in bytes.
+
+Assumed: ten times a run of two hours with two hundred databases.
+"""
 
 
 class Budget(Struct, frozen=True):
     """Limits of one run. All figures are assumed."""
 
     tick_max: Tick
-    """Maximum simulated time."""
+    """Maximum simulated time of a run, in ticks."""
     base_s: float
     """Processor time that every run may use, regardless of its length."""
     share: float
-    """Processor seconds per simulated second. A hundred databases during faults need 0.02."""
+    """Additional processor time per simulated second. A hundred databases during faults need 0.02."""
     most_s: float
     """Maximum processor time of any run."""
     events_max: int = 2_000_000
 
     def compute_allowed_s(self, tick: Tick) -> float:
-        """Return the processor time allowed for a run up to *tick*."""
+        """Return the processor time that a run may use up to *tick*."""
         return min(self.most_s, self.base_s + self.share * tick / TICKS_PER_S)
 
 
 OF_SEAT: Final = Budget(8 * 3600 * TICKS_PER_S, 60.0, 0.1, 3_000.0)
-"""Limits for the run of a known seat."""
+"""Budget for the run of a known seat."""
 OF_FILE: Final = Budget(1_000_000 * TICKS_PER_S, 20.0, 0.02, 200.0)
-"""Limits for a file of unknown origin."""
+"""Budget for a run in a file of unknown origin."""
 
 
 class PlayerHeartbeat:
-    """Latest sign of life of a player in this process, for a monitoring process."""
+    """Heartbeat of the player in this process, for a thread that detects stuck runs."""
 
     at_s = 0.0
-    """Processor time of this process."""
+    """Processor time of this process at the last heartbeat."""
 
 
 progress: Final = PlayerHeartbeat()
 
 
 class UnplayableError(Exception):
-    """A run cannot be played further; the text gives the reason as a clause for a sentence."""
+    """Error for a run that cannot be played further. The text gives the reason as a clause."""
 
 
 class GuardedPlayer:
     """Run that is played within a budget."""
 
     def __init__(self, drill: Drill, budget: Budget, spent_s: float = 0.0) -> None:
-        """Create a player; *spent_s*: processor time that the run has used before."""
+        """Create a player. *spent_s*: processor time that the run has already used."""
         self.drill = drill
         self.spent_s = spent_s
         self._budget = budget
@@ -76,7 +79,7 @@ class GuardedPlayer:
 
     @property
     def is_spent(self) -> bool:
-        """True if the processor time of the run is used up."""
+        """True if the run has used up its processor time."""
         return self.spent_s > self._budget.compute_allowed_s(self.drill.tick)
 
     def advance_to(self, tick: Tick) -> None:
@@ -85,7 +88,7 @@ class GuardedPlayer:
             pass
 
     def advance_in_slices(self, tick: Tick) -> Iterator[None]:
-        """Advance to *tick*, or to the end of the drill. Yields after each slice. Raises UnplayableError."""
+        """Advance to *tick*, or to the end of the drill. Yield after each slice. Raises UnplayableError."""
         if tick > self._budget.tick_max:
             raise UnplayableError(tr("the run exceeds the limit for simulated time"))
         with self._meter_budget():
@@ -95,12 +98,12 @@ class GuardedPlayer:
                 self._start_meter()
 
     def apply(self, line: str) -> None:
-        """Apply an input. Raises InputError if it is refused, UnplayableError if it cannot be played."""
+        """Apply an input. Raises InputError if it is refused, and UnplayableError if it cannot be played."""
         with self._meter_budget():
             self.drill.apply_line(line)
 
     def play(self, inputs: Iterable[Input], tick: Tick) -> None:
-        """Apply *inputs* at their times, skip refused ones, and continue to *tick*.
+        """Apply *inputs* at their times, skip refused inputs, and advance to *tick*.
 
         Raises UnplayableError.
         """
@@ -131,7 +134,7 @@ class GuardedPlayer:
         self._begun_s = now_s
 
     def _check_budget(self) -> None:
-        """Raise UnplayableError where the budget is used up."""
+        """Raise UnplayableError if the budget is used up."""
         self._count_time()
         progress.at_s = time.process_time()
         if self.is_spent:
@@ -143,7 +146,7 @@ class GuardedPlayer:
 
 @contextmanager
 def convert_errors() -> Iterator[None]:
-    """Turn every exception but a refusal (InputError, ScenarioError) into an UnplayableError."""
+    """Convert every exception to UnplayableError, except for InputError and ScenarioError."""
     try:
         yield
     except (InputError, ScenarioError, UnplayableError):
@@ -155,7 +158,7 @@ def convert_errors() -> Iterator[None]:
 
 
 def read_resident_bytes() -> int:
-    """Return the memory of this process in bytes; 0 except on Linux, where the system reports it cheaply."""
+    """Return the resident memory of this process in bytes. Return 0 on systems other than Linux."""
     if sys.platform != "linux":
         return 0
     try:

@@ -1,4 +1,7 @@
-"""Journal of a run in a file, line by line, from which a run can be replayed after a crash. Without Qt."""
+"""Journal of a run in a file, from which the run can be replayed after a crash; and the lessons of the course.
+
+Without Qt.
+"""
 
 import json
 import tomllib
@@ -21,10 +24,10 @@ FILE: Final = "course.toml"
 
 
 class Lesson(Struct, frozen=True):
-    """Drill of the course."""
+    """Drill with its position in the course."""
 
     place: int
-    """Position from 1, through all parts."""
+    """Position in the course, from 1."""
     part: int
     """Number of the part, from 1."""
     part_title: str
@@ -35,7 +38,7 @@ class Lesson(Struct, frozen=True):
 
 @lru_cache(maxsize=1)
 def load_lessons() -> dict[str, Lesson]:
-    """Return the lessons by drill name, in the order of the course."""
+    """Return the lessons by name of the drill, in the order of the course."""
     parts = tomllib.loads(resources.files("engine.drill.judging").joinpath(FILE).read_text(encoding="utf-8"))[
         "part"
     ]
@@ -54,18 +57,21 @@ def get_position(drill: str) -> int:
 
 
 MARK: Final = b'{"begun": '
-"""First bytes of a journal file. A finished run has a report instead."""
+"""First bytes of a journal file. The file of a finished run contains a report instead."""
 
 
 CUT_OFF: Final = {"cut_off": True, "events": [], "availability": {}, "score": {}, "failovers": []}
-"""Empty parts of the report that stands for a journal. Only a replay can compute these parts."""
+"""Placeholders for parts of a report that a journal does not contain. Only a replay can compute them."""
 
 
 class JournalFile:
-    """Recorder into a file: each input is written, with the hashes so far, before its result is shown."""
+    """Recorder that writes a journal file.
+
+    Each input, with the hashes so far, is written before its result is shown.
+    """
 
     def __init__(self, drill: Drill, file: str) -> None:
-        """Create a journal; the file is not touched before the run begins."""
+        """Create a journal. The file is created at the first entry."""
         self._drill, self._name = drill, file
         self._last_heartbeat = 0
         """Number of state hashes in the file."""
@@ -82,17 +88,17 @@ class JournalFile:
         self._write_progress(tick)
 
     def record_hash(self, tick: int, state_hash: str) -> None:
-        """Write the new state hashes of the run."""
+        """Write the new hashes of the world."""
         self._write_progress(tick)
 
     def finish(self, report: Report) -> None:
-        """Replace the file by the report, which the owner of the run writes."""
+        """Close the file. The owner of the run replaces it by the report."""
         self.close()
 
     def close(self) -> None:
         """Close the file."""
         if self._file is not None:
-            with suppress(OSError):  # data that did not fit was refused
+            with suppress(OSError):  # an entry that did not fit was reported when it was written
                 self._file.close()
 
     def _write_progress(self, tick: int, line: str = "") -> None:
@@ -102,7 +108,7 @@ class JournalFile:
         self._write({"tick": tick, "line": line, "hashes": hashes})
 
     def _write(self, entry: dict[str, object]) -> None:
-        """Write in one piece, which is in the file when this returns, even if this program is killed."""
+        """Write one entry as a line. It is in the file after this call, even if this program is killed."""
         try:
             if self._file is None:
                 self._file = Path(self._name).open("w", encoding="utf-8", buffering=1)  # noqa: SIM115
@@ -116,9 +122,9 @@ class JournalFile:
 
 
 def read(raw: bytes) -> dict[str, object]:
-    """Read inputs, end and hashes of an interrupted run, in the form of its report; nothing is played.
+    """Read inputs, end and hashes of an interrupted run, in the form of its report. The run is not played.
 
-    Raises ValueError, KeyError and TypeError for other content; an incomplete last line is ignored.
+    Raises ValueError, KeyError and TypeError for other content. An incomplete last line is ignored.
     """
     first, *entries = [parse_json(line) for line in raw.decode("utf-8").split("\n")[:-1]]
     header = first["begun"]

@@ -1,4 +1,4 @@
-"""Six learning paths: their drills in teaching order, and the technology of every drill. Without Qt."""
+"""Six learning paths with their drills in teaching order, and the technology of every drill. Without Qt."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TITLES: Final = (
     mark("Restore and disaster recovery"),
     mark("Teams"),
 )
-"""Titles in the file, for translators."""
+"""Titles in the file, repeated here for translators."""
 
 MIRRORING: Final = "mirroring"
 
@@ -33,7 +33,7 @@ class LearningPath(Struct, frozen=True):
     """Learning path of the start page."""
 
     key: str
-    """Technology of its drills, in the form of reports."""
+    """Technology of its drills, as in reports."""
     title: str
     """Title in English, translated for display."""
     drills: tuple[str, ...]
@@ -52,7 +52,7 @@ def load_learning_paths() -> dict[str, LearningPath]:
 
 @lru_cache(maxsize=1)
 def _list_positions() -> dict[str, tuple[str, int]]:
-    """Return the key of the path and the place in it, from 1, of each shipped drill."""
+    """Return the path key and the position in the path, from 1, of each shipped drill."""
     return {
         name: (path.key, index)
         for path in load_learning_paths().values()
@@ -61,12 +61,12 @@ def _list_positions() -> dict[str, tuple[str, int]]:
 
 
 def get_position_in_path(drill: str) -> int:
-    """Return the place of *drill* in its path, from 1. Drills without a path come after all others."""
+    """Return the position of *drill* in its path, from 1. Drills without a path come after all others."""
     return _list_positions().get(drill, ("", len(_list_positions()) + 1))[1]
 
 
 def find_technology(scenario: Scenario, shipped: bool) -> str:
-    """Return the key of the learning path: from the table for a shipped drill, otherwise from the contents."""
+    """Return the key of the learning path. For a drill that is not shipped, derive it from the contents."""
     if shipped and scenario.name in _list_positions():
         return _list_positions()[scenario.name][0]
     if scenario.team:
@@ -79,6 +79,6 @@ def find_technology(scenario: Scenario, shipped: bool) -> str:
 
 
 def find_version(scenario: Scenario) -> str:
-    """Return the newest SQL Server version among the instances, by year."""
+    """Return the newest SQL Server version of the instances, as a year."""
     years = [server.version for server in scenario.servers if server.sql]
     return str(max([*years, *(instance.version for instance in scenario.instances)]))

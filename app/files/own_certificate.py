@@ -15,11 +15,11 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 VALID: Final = timedelta(days=3650)
-"""Validity. Nobody checks it, because clients compare the certificate or its fingerprint. Assumed."""
+"""Period of validity. Nobody checks it, because clients compare the certificate or its fingerprint. Assumed."""
 
 
 def create_certificate(subject: str, addresses: Sequence[str] = ()) -> tuple[str, str]:
-    """Create a certificate of *subject* for clients that connect to *addresses*, and its key, both in PEM."""
+    """Create a certificate for *subject* and its key, both in PEM. *addresses*: addresses to which clients connect."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, subject)])
     time = datetime.now(UTC)
@@ -29,7 +29,7 @@ def create_certificate(subject: str, addresses: Sequence[str] = ()) -> tuple[str
         .issuer_name(name)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(time - timedelta(days=1))  # the clocks of two computers may differ
+        .not_valid_before(time - timedelta(days=1))  # because the clocks of two computers may differ
         .not_valid_after(time + VALID)
     )
     if addresses:
@@ -43,13 +43,13 @@ def create_certificate(subject: str, addresses: Sequence[str] = ()) -> tuple[str
 def create_context(
     certificate: str, key: str, oldest: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3
 ) -> ssl.SSLContext:
-    """Return a server's TLS context.
+    """Return the TLS context of a server. *oldest*: minimum version of TLS.
 
     OpenSSL reads certificate and key from a file, which exists only during this call.
     """
     new_context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     new_context.minimum_version = oldest
-    with tempfile.TemporaryDirectory() as folder:  # readable by its owner only
+    with tempfile.TemporaryDirectory() as folder:  # only its owner can read this folder
         file = Path(folder) / "own.pem"
         file.write_text(certificate + key)
         new_context.load_cert_chain(file)

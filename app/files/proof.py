@@ -1,4 +1,4 @@
-"""Result of `mirrordrill par` for a shipped drill, read without the engine, which the drill list cannot wait for."""
+"""Results of `mirrordrill par` for shipped drills, read without the engine so that the drill list opens quickly."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from engine.drill.par.shapes import ParCertificate
 
 BLUNDER: Final = 15
-"""Minimum cost of a blunder in points (engine/drill/judging/shapes.py)."""
+"""Minimum loss of a blunder in points (engine/drill/judging/shapes.py)."""
 
 TRIED_ACTIONS_MIN: Final = 5
-"""Minimum number of tried actions for a meaningful share of blunders. Assumed."""
+"""Minimum number of tried actions for a meaningful blunder rate. Assumed."""
 
 BLUNDER_RATE_BOUNDS: Final = (0.3, 0.44, 0.57)
 """Bounds of the blunder rate between two difficulty levels: quartiles of the 122 shipped drills."""
@@ -29,12 +29,12 @@ BLUNDER_RATE_BOUNDS: Final = (0.3, 0.44, 0.57)
 GENERATED_DRILL_LEVELS: Final = LEVELS[1:]
 """Levels of generated drills (app/files/generated_drills.py).
 
-Their faults must be diagnosed, and none was measured as a beginner's drill.
+Their faults must be diagnosed, so no generated drill was measured as a beginner's drill.
 """
 
 
 def load_certificate(name: str, text: str) -> ParCertificate | None:
-    """Return the certificate of exactly this text; None if there is none, or if the drill has changed since."""
+    """Return the certificate of exactly this scenario text, or None if there is none or the drill has changed."""
     file = resources.files("assets").joinpath("par", f"{name}.json")
     try:
         certificate: ParCertificate = json.loads(file.read_text(encoding="utf-8"))
@@ -45,9 +45,9 @@ def load_certificate(name: str, text: str) -> ParCertificate | None:
 
 
 def describe(name: str, text: str) -> str:
-    """Describe the proof for this text of a drill: reachable points, deadline and share of mistakes.
+    """Describe the certificate of this drill: reachable points, deadline and blunder rate.
 
-    Empty without one.
+    Return an empty text without a certificate.
     """
     certificate = load_certificate(name, text)
     if certificate is None:
@@ -83,11 +83,11 @@ def get_difficulty(certificate: ParCertificate) -> str:
 
 
 def compute_blunder_chance(certificate: ParCertificate) -> float | None:
-    """Return the chance that a random action is a blunder; None if too few actions were tried.
+    """Return the probability that a random action is a blunder, or None if too few actions were tried.
 
-    The random player acts as often as the reference solution. The figure measures without users how hard a
-    drill is: the share of blunders among the offered actions predicts human errors better than skill or time
-    (Anderson, Kleinberg and Mullainathan, arXiv 1606.04956).
+    The random player acts as often as the reference solution. The probability measures the difficulty of a
+    drill without users: the share of blunders among the possible actions predicts human errors better than
+    skill or time (Anderson, Kleinberg and Mullainathan, arXiv 1606.04956).
     """
     share = certificate.get("blunder_share")
     if share is None or certificate["acts_tried"] < TRIED_ACTIONS_MIN:

@@ -1,4 +1,4 @@
-"""Runs as files, written by `run --json` and the debrief, for replay and comparison. Without Qt."""
+"""Files of runs, written by `run --json` and the debrief, which can be replayed and compared. Without Qt."""
 
 import json
 import re
@@ -22,13 +22,13 @@ from engine.model import to_ticks
 from engine.verbs.lines import parse_script
 
 BYTES_MAX: Final = 200_000_000
-"""Maximum bytes of a file. A run of two hours with two hundred databases has about a quarter of it."""
+"""Maximum size of a file in bytes. A run of two hours with two hundred databases has about a quarter of it."""
 
 _NEEDED: Final[dict[str, type | tuple[type, ...]]] = {
     "scenario": str, "seed": int, "mode": str, "inputs": list, "ended_at_s": (int, float), "events": list,
     "hashes": list, "availability": dict, "score": dict, "failovers": list,
 }  # fmt: skip
-"""Fields and types that a report must have for replay and display."""
+"""Fields that a report must have for replay and display -> their types."""
 
 NESTS_MAX: Final = 2_000_000
 """Maximum number of lists and tables in a file, counted before parsing: each takes 60 to 230 bytes. Assumed."""
@@ -38,20 +38,20 @@ VALUES_MAX: Final = 20_000_000
 Assumed: twice the number in a run of two hours with two hundred databases.
 """
 INPUTS_MAX: Final = 100_000
-"""Maximum input lines of a run. Assumed: one per second for a day."""
+"""Maximum number of input lines of a run. Assumed: one per second for a day."""
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
-"""Pattern of a scenario's name, which matches no path."""
+"""Pattern of a scenario's name. It matches no path."""
 
 TICK_MAX: Final = 1e6
-"""Maximum seconds, as in `run --until`."""
+"""Maximum time of a run in seconds, as in `run --until`."""
 
 
 class RunFileError(Exception):
-    """A file is not a run or cannot be read; the text is a sentence for the user."""
+    """Error for a file that is not a run or cannot be read. The text is a sentence for the user."""
 
 
 def read(file: Path) -> tuple[Report, str]:
-    """Return the report in *file* and the text of its scenario. Raises RunFileError."""
+    """Read the report in *file*, and the text of its scenario. Raises RunFileError."""
     try:
         return parse(read_bytes(file, BYTES_MAX), str(file))
     except UnreadableFileError as error:
@@ -59,7 +59,7 @@ def read(file: Path) -> tuple[Report, str]:
 
 
 def parse(raw: bytes, file: str) -> tuple[Report, str]:
-    """Parse the report in *raw* and the text of its scenario; *file* is its name in messages.
+    """Parse the report in *raw*, and find the text of its scenario. *file*: its name for messages.
 
     Raises RunFileError.
     """
@@ -86,7 +86,7 @@ def parse(raw: bytes, file: str) -> tuple[Report, str]:
         raise RunFileError(tr("{file} is not JSON: {error}.").format(file=file, error=error)) from error
     report = content.get("report", content) if isinstance(content, dict) else None
     if is_complete and isinstance(report, dict):
-        report.pop("cut_off", None)  # all parts exist, and each of them is compared
+        report.pop("cut_off", None)  # the report is complete, so all of its parts can be compared
     problem = _find_problem(report, raw)
     if problem or not isinstance(report, dict):
         raise RunFileError(
@@ -97,7 +97,7 @@ def parse(raw: bytes, file: str) -> tuple[Report, str]:
 
 
 def _find_problem(report: object, raw: bytes) -> str:
-    """Return the reason why the JSON is not a valid report; empty if it is valid."""
+    """Return the reason why the JSON value is not a valid report, or an empty text."""
     if not isinstance(report, dict):
         return tr("it is not a JSON object")
     for name, kind in _NEEDED.items():
@@ -121,7 +121,7 @@ def _find_problem(report: object, raw: bytes) -> str:
 
 
 _HALF: Final = re.compile(rb"\\u[dD][89a-fA-F]")
-"""JSON escape of half a surrogate pair (a character beyond U+FFFF). It is invalid without the other half."""
+"""JSON escape of half of a surrogate pair. It is invalid without the other half."""
 
 
 def _is_text(report: object) -> bool:
@@ -152,12 +152,12 @@ def _is_event(entry: object) -> bool:
 
 
 def _is_figure(value: object, maximum: float) -> bool:
-    """Return whether the value is a number from 0 to *maximum*; booleans and NaN are not."""
+    """Return whether *value* is a number from 0 to *maximum*. Booleans and NaN are excluded."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= maximum
 
 
 def play(report: Report, text: str, budget: Budget = OF_FILE) -> Drill:
-    """Replay the run of *report* within *budget*; *text* is the text of its scenario.
+    """Replay the run of *report* within *budget*. *text*: text of its scenario.
 
     Raises ScenarioError, InputError for invalid lines, and UnplayableError.
     """
@@ -172,7 +172,7 @@ def play(report: Report, text: str, budget: Budget = OF_FILE) -> Drill:
 
 
 def _find_scenario_text(file: str, report: Report) -> str:
-    """Return the scenario in the run; for older files find it by its name."""
+    """Return the scenario text in the report. For an older file, find the scenario by its name."""
     text = report.get("scenario_text")
     if isinstance(text, str):
         return text
@@ -187,5 +187,5 @@ def _find_scenario_text(file: str, report: Report) -> str:
 
 
 def as_text(source: ExportSource) -> str:
-    """Format report and review as one JSON text that `read` accepts."""
+    """Format report and review as JSON that `read` accepts."""
     return json.dumps(as_json(source), allow_nan=False, ensure_ascii=False, indent=1) + "\n"

@@ -1,6 +1,6 @@
-"""Edit a scenario's text without changing the author's comments, order and line breaks. Without Qt.
+"""Editing of a scenario's text that keeps the author's comments, order and line breaks. Without Qt.
 
-A path leads through tables and arrays: ("server", 0, "name").
+A path is a sequence of keys and indexes: ("server", 0, "name").
 """
 
 import re
@@ -28,23 +28,23 @@ Entry = TypeVar("Entry")
 
 
 class ScenarioEditError(ValueError):
-    """The text is not TOML, or has nothing at the path; the text is a sentence for the user."""
+    """Error for a text that is not TOML or has no value at the path. The text is a sentence for the user."""
 
 
 def read_value(text: str, path: Path) -> Any:
-    """Return the value at *path* in plain types; None if there is none.
+    """Return the value at *path* as plain Python types, or None if there is none.
 
     Raises ScenarioEditError if the text is not TOML.
     """
     try:
-        data = tomllib.loads(text)  # seven times as fast as tomlkit, which is needed only for changes
+        data = tomllib.loads(text)  # seven times as fast as tomlkit, which only changes need
     except (ValueError, RecursionError) as error:
         raise create_toml_error(error) from error
     return get_value(data, path)
 
 
 def get_value(data: Mapping[str, object], path: Path) -> Any:
-    """Return the value at *path* of a scenario's data; None if there is none."""
+    """Return the value at *path* of a scenario's data, or None if there is none."""
     value: Any = data
     for step in path:
         try:
@@ -55,7 +55,7 @@ def get_value(data: Mapping[str, object], path: Path) -> Any:
 
 
 def set_value(text: str, path: Path, value: object) -> str:
-    """Return *text* with *value* at *path*; None removes the value. Raises ScenarioEditError."""
+    """Return *text* with *value* at *path*. None removes the value. Raises ScenarioEditError."""
     if value is None:
         return remove(text, path)
     return _edit_own_table(text, path, lambda table, inner: _set_value(table, inner, value)) or _set_value(
@@ -91,9 +91,10 @@ def _remove_value(text: str, path: Path) -> str:
 
 
 def _edit_own_table(text: str, path: Path, change: Callable[[str, Path], str]) -> str | None:
-    """Return *text* with *change* applied only to the lines of its table, which is much faster in a long text.
+    """Return *text* after *change* was applied only to the lines of the table in *path*.
 
-    Return None if the table is not one block of lines, if nothing changes, or if more than the table changed.
+    This is much faster for a long text. Return None if the table is not one block of lines, if nothing
+    changes, or if more than the table would change.
     """
     length = 2 if len(path) > 2 and isinstance(path[1], int) else min(1, len(path) - 1)
     table = tuple(path[:length])
@@ -126,7 +127,7 @@ def _edit_own_table(text: str, path: Path, change: Callable[[str, Path], str]) -
 
 
 def add_table(text: str, name: str, values: Mapping[str, object]) -> str:
-    """Return *text* with one more [[name]] after the existing ones, or at the end. Raises ScenarioEditError."""
+    """Return *text* with another [[name]] after the existing ones, or at the end. Raises ScenarioEditError."""
     document = _parse_document(
         text if text.endswith("\n\n") or not text.strip() else text.rstrip("\n") + "\n\n"
     )
@@ -146,7 +147,7 @@ def add_table(text: str, name: str, values: Mapping[str, object]) -> str:
 
 
 def add_inside(text: str, path: Path, values: Mapping[str, object]) -> str:
-    """Return *text* with one more table in the list at *path* inside another table.
+    """Return *text* with another table in the list at *path*, which is inside another table.
 
     Raises ScenarioEditError.
     """
@@ -170,7 +171,7 @@ def add_inside(text: str, path: Path, values: Mapping[str, object]) -> str:
 
 
 def _format_lines(value: str) -> Any:
-    """Format a text of several lines as authors write it: between triple quotes, one line each."""
+    """Format a text of several lines as authors write it: between triple quotes, with line breaks."""
     quoted_text = tomlkit.string(value, multiline=True).as_string()
     return tomlkit.value(quoted_text if quoted_text.startswith('"""\n') else '"""\n' + quoted_text[3:])
 
@@ -183,7 +184,7 @@ def _parse_document(text: str) -> tomlkit.TOMLDocument:
 
 
 def create_toml_error(error: Exception) -> ScenarioEditError:
-    """Return the error of a text that is not TOML."""
+    """Build the error for a text that is not TOML."""
     return ScenarioEditError(tr("The text is not valid TOML: {reason}").format(reason=error))
 
 
@@ -203,14 +204,14 @@ def _find_parent(text: str, path: Path) -> tuple[tomlkit.TOMLDocument, Any]:
 
 
 class _Span(Struct, frozen=True):
-    """Lines of an entry, from 0; *end* is exclusive."""
+    """Range of lines of an entry, from 0. *end* is exclusive."""
 
     start: int
     end: int
 
 
 def move_entry(text: str, key: str, index: int, target: int) -> str:
-    """Return *text* with entry *index* of the list *key* moved to place *target*.
+    """Return *text* with entry *index* of the list *key* moved to index *target*.
 
     Raises ScenarioEditError.
     """
@@ -229,7 +230,7 @@ def move_entry(text: str, key: str, index: int, target: int) -> str:
 
 
 def copy_entry(text: str, key: str, index: int) -> str:
-    """Return *text* with a copy of entry *index* directly after it, with its own name.
+    """Return *text* with a copy of entry *index* directly after it. The copy gets a new name.
 
     Raises ScenarioEditError.
     """
@@ -252,9 +253,9 @@ def copy_entry(text: str, key: str, index: int) -> str:
 
 
 def add_entry(text: str, key: str, values: Mapping[str, object]) -> str:
-    """Return *text* with one more entry after the last. Raises ScenarioEditError.
+    """Return *text* with another entry after the last entry of the list *key*. Raises ScenarioEditError.
 
-    A following comment stays with the text below it.
+    A comment after the last entry stays with the text below it.
     """
     if not read_value(text, (key,)):
         return add_table(text, key, values)
@@ -267,13 +268,13 @@ def add_entry(text: str, key: str, values: Mapping[str, object]) -> str:
 
 
 def remove_entry(text: str, key: str, index: int) -> str:
-    """Return *text* without entry *index*, the comment above it and the blank lines below.
+    """Return *text* without entry *index*, the comment above it and the blank lines below it.
 
     Raises ScenarioEditError.
     """
     try:
         lines, spans = _split_entries(text, key)
-    # an entry of an inline list can be removed, although it has no lines of its own
+    # an entry of an inline list has no lines of its own, but can be removed
     except ScenarioEditError:
         return remove(text, (key, index))
     if not 0 <= index < len(spans):
@@ -287,14 +288,14 @@ def remove_entry(text: str, key: str, index: int) -> str:
 
 
 def _find_free_name(name: str, used_names: list[object]) -> str:
-    """Return *name* with the first number that makes it unique, in its own style."""
+    """Return *name* with the first number that makes it unique. The separator follows the style of the name."""
     base_name = re.sub(r"[ _-]\d+$", "", name)
     joint = " " if " " in base_name else "_" if base_name.isupper() else "-"
     return next(candidate for n in count(2) if (candidate := f"{base_name}{joint}{n}") not in used_names)
 
 
 def _split_entries(text: str, key: str) -> tuple[list[str], list[_Span]]:
-    """Return the lines of *text*, and those of each entry of the list *key*."""
+    """Return the lines of *text*, and the range of lines of each entry of the list *key*."""
     try:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -309,7 +310,7 @@ def _split_entries(text: str, key: str) -> tuple[list[str], list[_Span]]:
         and HEADER.match(lines[text_position.line - 1])
     )
     starts: dict[int, tuple[str | int, ...]] = {}
-    for line, path in headers:  # a header counts for its table and, in a list, for the list and the entry
+    for line, path in headers:  # the header of a list entry has two paths: the list and the entry
         starts[line] = max(starts.get(line, ()), path, key=len)
     spans = []
     order = sorted(starts)
@@ -331,14 +332,14 @@ def _split_entries(text: str, key: str) -> tuple[list[str], list[_Span]]:
 
 
 def _find_comment_start(lines: list[str], header: int) -> int:
-    """Return the first of the comment lines directly above the line *header*."""
+    """Return the first line of the comment directly above line *header*."""
     while header > 0 and lines[header - 1].lstrip().startswith("#"):
         header -= 1
     return header
 
 
 def _find_entry_end(lines: list[str], header: int, following: int) -> int:
-    """Return the line after the last one of an entry; comments after a blank line do not belong to it."""
+    """Return the end of an entry (exclusive). Comments after a blank line do not belong to the entry."""
     end = _find_comment_start(lines, following) if following < len(lines) else following
     last_end = end
     while last_end > header + 1 and (
@@ -351,7 +352,7 @@ def _find_entry_end(lines: list[str], header: int, following: int) -> int:
 
 
 def _check_change(new_text: str, text: str, key: str, change: Callable[[list[object]], object]) -> str:
-    """Return *new_text*, if it makes *change* to the list and changes nothing else."""
+    """Return *new_text* if it differs from *text* only by *change* of the list *key*. Raises ScenarioEditError."""
     expected: dict[str, list[object]] = dict(tomllib.loads(text))
     entries = list(expected[key])
     change(entries)

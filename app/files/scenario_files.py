@@ -1,4 +1,4 @@
-"""Scenario files: shipped with the program, in the user's folder, or at any path. Without Qt."""
+"""Scenario files: shipped with the program, in the user's folder, in bundles, or at any path. Without Qt."""
 
 import difflib
 import re
@@ -18,23 +18,23 @@ from engine.drill.authoring import limits
 from engine.drill.authoring.scenario import Scenario, load_scenario
 
 BYTES_MAX: Final = 4 * limits.SIZE_MAX
-"""Maximum bytes of a file: a character takes at most four bytes."""
+"""Maximum size of a file in bytes. A character takes at most four bytes."""
 
 
 LABEL: Final = "bundle.label"
-"""TOML file next to a bundle's scenarios that names their origin."""
+"""Name of the TOML file that describes the origin of a bundle's scenarios, in the same folder."""
 LABEL_BYTES_MAX: Final = 100_000
-"""Maximum bytes of a bundle's label."""
+"""Maximum size of this file in bytes."""
 _FILE_NAME: Final = re.compile(r"[a-z0-9_-]{1,60}")
-"""Pattern of the name of a scenario from a bundle."""
+"""Pattern of the name of a scenario in a bundle."""
 
 
 class ScenarioNotFoundError(Exception):
-    """A scenario does not exist or cannot be read; the text is a sentence for the user."""
+    """Error for a scenario that does not exist or cannot be read. The text is a sentence for the user."""
 
 
 class ScenarioFile(Struct, frozen=True):
-    """Scenario file as text."""
+    """Scenario file with its text."""
 
     name: str
     file: str
@@ -42,7 +42,7 @@ class ScenarioFile(Struct, frozen=True):
     text: str
     shipped: bool
     origin: str = ""
-    """Title of its bundle; empty for shipped scenarios and the user's own."""
+    """Title of its bundle; empty for shipped scenarios and the user's scenarios."""
 
     def load(self) -> Scenario:
         """Load the scenario. Raises ScenarioError."""
@@ -50,20 +50,20 @@ class ScenarioFile(Struct, frozen=True):
 
 
 def get_own_folder() -> Path:
-    """Return the folder of the user's own scenarios: `scenarios` in the profile's folder."""
+    """Return the folder of the user's scenarios: `scenarios` in the profile folder."""
     return get_default_folder() / "scenarios"
 
 
 def get_bundles_folder() -> Path:
-    """Return the folder of scenarios from bundles.
+    """Return the folder of imported bundles.
 
-    Each bundle has a subfolder, named after the start of its SHA-256.
+    Each bundle has a subfolder that is named by the first digits of its SHA-256 hash.
     """
     return get_own_folder() / "bundles"
 
 
 def list_all_files() -> tuple[list[ScenarioFile], list[str]]:
-    """Return shipped files, the user's own files and files of bundles, by name.
+    """Return all scenario files by name: shipped files, the user's files, and files of bundles.
 
     Also return a message for each unreadable file.
     """
@@ -83,12 +83,12 @@ def list_all_files() -> tuple[list[ScenarioFile], list[str]]:
 
 
 def is_shipped_name(name: str) -> bool:
-    """Return whether a file of that name would hide a shipped scenario or be hidden by it."""
+    """Return whether a shipped scenario has this name. It would hide a user's file with the same name."""
     return any(shipped.name == name for shipped in _list_shipped_files())
 
 
 def find(name_or_path: str) -> ScenarioFile:
-    """Return the scenario with that name, or the file at that path. Raises ScenarioNotFoundError."""
+    """Return the scenario with this name, or the file at this path. Raises ScenarioNotFoundError."""
     for shipped in _list_shipped_files():
         if shipped.name == name_or_path:
             return shipped
@@ -122,7 +122,7 @@ def _list_shipped_files() -> Iterator[ScenarioFile]:
 
 
 def read_label(folder: Path) -> dict[str, object]:
-    """Return the label of a bundle's folder: title, author and origin; only the title if the label is incomplete."""
+    """Return title, author and origin of a bundle from its folder. If the file is incomplete, return only a title."""
     fields: dict[str, object] = {}
     if not is_special_file(folder / LABEL):
         with suppress(OSError, ValueError, RecursionError), (folder / LABEL).open("rb") as file:
@@ -133,7 +133,7 @@ def read_label(folder: Path) -> dict[str, object]:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # not a valid file name
+    except OSError:  # the path is not a valid file name
         return False
 
 

@@ -1,4 +1,4 @@
-"""Scripts and results as text: files of Management Studio, and tables for spreadsheets. Without Qt."""
+"""Script files of Management Studio, and query results as text or CSV. Without Qt."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,16 +12,16 @@ from engine.drill.authoring.scenario import escape_invisible
 
 SUFFIX: Final = ".sql"
 SIZE_MAX: Final = 4_000_000
-"""Maximum bytes of a script: a million characters, the limit of a query, at four bytes each."""
+"""Maximum size of a script in bytes: a million characters, the limit of a query, at four bytes each."""
 CHARACTERS_MAX: Final = 1_000_000
 
 
 class ScriptFileError(Exception):
-    """A file is not a script; the text gives the reason."""
+    """Error for a file that is not a script. The text gives the reason."""
 
 
 def read(file: Path) -> str:
-    """Return the text of a script: UTF-8, UTF-16 with its mark, or Windows-1252. Raises ScriptFileError."""
+    """Return the text of a script in UTF-8, UTF-16 with a byte order mark, or Windows-1252. Raises ScriptFileError."""
     name = escape_invisible(file.name)
     try:
         content = read_bytes(file, SIZE_MAX)
@@ -40,16 +40,16 @@ def read(file: Path) -> str:
 
 
 Results = Sequence[tuple[Sequence[str], Sequence[Sequence[object]]]]
-"""(columns, rows) of every result set."""
+"""Column names and rows of each result set."""
 
 
 def format_results_as_csv(results: Results) -> str:
-    """Return one table after the other, an empty line between two."""
+    """Format all result sets as CSV tables, separated by an empty line."""
     return "\r\n".join(as_csv(columns, map(_format_cells, rows)) for columns, rows in results)
 
 
 def format_results_as_text(results: Results, messages: Iterable[str]) -> str:
-    """Format results like "results to text", without a limit; then the messages."""
+    """Format results like "results to text", but without a limit, followed by the messages."""
     tables = (
         formatting.format_text_table(list(columns), [*map(_format_cells, rows)]) for columns, rows in results
     )

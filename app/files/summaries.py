@@ -1,7 +1,8 @@
-"""Cache of scenario summaries, stored next to the profile because parsing the whole library would delay every start.
+"""Cache of scenario summaries, stored next to the profile. Parsing all scenarios would delay every start.
 
-The file contains nothing unique. If it is missing or invalid, the program reads those in assets, and the scenarios
-themselves. `python -m tests.error_numbers --summaries` renews the file in assets.
+All contents of the cache can be computed again. If the file is missing or invalid, the program reads the
+summaries in assets, and parses the other scenarios. `python -m tests.error_numbers --summaries` updates the
+file in assets.
 """
 
 import hashlib
@@ -33,8 +34,8 @@ def read(
 ) -> tuple[list[ScenarioSummary], list[str]]:
     """Return a summary of each file, in order, and a message for each unplayable file.
 
-    Summaries of known texts come from the cache in *folder* or *memory*; new summaries are added to both.
-    None: there is no such cache.
+    Summaries of known texts come from the caches in *folder* and *memory*, and new summaries are added to
+    both. None means that there is no such cache.
     """
     stored = load_summaries(folder) if folder is not None else {}
     summaries_by_file = {**(memory or {}), **stored}
@@ -62,7 +63,7 @@ def read(
 
 
 def build_summary(scenario: Scenario, shipped: bool, origin: str = "") -> ScenarioSummary:
-    """Return the summary of a scenario for lists."""
+    """Build the summary of a scenario for lists."""
     return ScenarioSummary(
         name=scenario.name,
         title=scenario.title,
@@ -83,14 +84,14 @@ def build_summary(scenario: Scenario, shipped: bool, origin: str = "") -> Scenar
 
 @lru_cache(maxsize=1)
 def read_error_numbers() -> dict[str, list[int]]:
-    """Read error numbers of the reference solutions by drill name (`python -m tests.error_numbers`)."""
+    """Return the error numbers in the reference solution of each drill (`python -m tests.error_numbers`)."""
     text = resources.files("assets").joinpath("error_numbers.json").read_text(encoding="utf-8")
     numbers_by_drill: dict[str, list[int]] = json.loads(text)
     return numbers_by_drill
 
 
 def _list_search_words(scenario: Scenario, shipped: bool) -> str:
-    """Return the error numbers and the distinct lowercase words of all texts that the search of drills covers."""
+    """Return the error numbers, and the distinct lowercase words of all texts that the drill search covers."""
     texts = [
         *(map(str, read_error_numbers().get(scenario.name, ())) if shipped else ()),
         scenario.brief,
@@ -104,19 +105,19 @@ def _list_search_words(scenario: Scenario, shipped: bool) -> str:
 
 
 def compute_key(file: ScenarioFile, version: str) -> str:
-    """Return the key of a file in the cache: another text, name or version of the program has another key."""
+    """Return the cache key of a file. It depends on the file's text and name, and on the program version."""
     parts = (version, file.name, str(file.shipped), file.origin, file.text)
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def build_text(summaries_by_key: dict[str, ScenarioSummary]) -> str:
-    """Return the text of a cache file, one line for each scenario."""
+    """Return the text of a cache file, with one line for each scenario."""
     lines = (f"{json.dumps(key)}: {json.dumps(asdict(summary))}" for key, summary in summaries_by_key.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def _save(summaries_by_key: dict[str, ScenarioSummary], folder: Path) -> None:
-    # the disk is full or the folder read-only: the next start parses the scenarios again
+    # on a full disk or in a read-only folder, the next start parses the scenarios again
     with suppress(OSError):
         atomic_write.write(folder / FILE_NAME, build_text(summaries_by_key))
         keep_private(folder / FILE_NAME)

@@ -1,4 +1,4 @@
-"""Summary of a scenario for lists, and the cache file next to the profile."""
+"""Summary of a scenario for lists, and reading of the cache file next to the profile."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from engine.json_text import parse_json
 
 FILE_NAME: Final = "summaries.json"
 BYTES_MAX: Final = 20_000_000
-"""Maximum bytes of the cache; a larger file is not ours."""
+"""Maximum size of the cache file in bytes. A larger file was not written by this program."""
 
 LEVELS: Final = (mark("beginner"), mark("intermediate"), mark("advanced"), mark("expert"))
 
@@ -32,13 +32,13 @@ class ScenarioSummary:
     scored: bool
     shipped: bool
     origin: str = ""
-    """Title of its bundle; empty for shipped scenarios and the user's own."""
+    """Title of its bundle; empty for shipped scenarios and the user's scenarios."""
     technology: str = MIRRORING
     """Key of its learning path."""
     version: str = ""
-    """Newest SQL Server version among its instances, by year."""
+    """Newest SQL Server version of its instances, as a year."""
     words: str = ""
-    """Distinct lowercase words of brief, goals, questions, hints and accepted commands, for the search."""
+    """Distinct lowercase words of brief, goals, questions, hints and accepted commands, used by the search."""
 
 
 def get_sort_key(summary: ScenarioSummary) -> tuple[bool, int, int, str]:
@@ -51,11 +51,11 @@ _IN_FILE: Final = {
     "sources": list, "scored": bool, "shipped": bool, "origin": str, "technology": str, "version": str,
     "words": str,
 }  # fmt: skip
-"""Type of each entry in the file; the start cannot wait for a validation library."""
+"""Field of an entry in the file -> its type. A validation library would delay the start."""
 
 
 def load_summaries(folder: Path) -> dict[str, ScenarioSummary]:
-    """Return the summaries in *folder* by the hash of their texts; empty if the file is damaged or foreign."""
+    """Return the summaries in *folder* by the hash of their texts; empty if the file is invalid."""
     if is_special_file(folder / FILE_NAME):
         return {}
     try:
@@ -67,7 +67,7 @@ def load_summaries(folder: Path) -> dict[str, ScenarioSummary]:
 
 
 def _read_summary(entry: Mapping[str, Any]) -> ScenarioSummary:
-    """Read a summary. Raises ValueError unless *entry* is one."""
+    """Convert an entry of the file to a summary. Raises ValueError for an invalid entry."""
     if {name: type(value) for name, value in entry.items()} != _IN_FILE:
         raise ValueError("not a summary")
     words = (*entry["skills"], *entry["sources"])

@@ -1,4 +1,4 @@
-"""Support bundle: one zip file that helps to find a fault and does not identify the sender. Without Qt."""
+"""Support bundle: a ZIP file that helps to find a fault and does not identify the sender. Without Qt."""
 
 import ast
 import io
@@ -35,12 +35,12 @@ from engine.verbs.verb import VerbParameter
 
 HIDDEN: Final = "…"
 SPEAKERS: Final = ("doctor.py", "qt_probe.py", "storage", "main_window/diagnostics.py")
-"""Modules and packages in app/ that contain the sentences of findings."""
+"""Modules and packages in app/ that contain the texts of findings."""
 
 _NUMBER: Final = re.compile(r"\d{1,12}(?:[.,]\d{1,6}){0,2}", re.ASCII)
-"""Pattern of a number or version. Four groups would be the address of a computer."""
+"""Pattern of a number or version. Four groups of digits are excluded, because they could be an IP address."""
 _NAME_KEYS: Final = ("name", "id", "workload")
-"""Fields of a drill with names that users type later."""
+"""Fields of a drill whose values are names that users type."""
 _ALSO: Final = """
 GO N INT INTEGER BIGINT SMALLINT TINYINT BIT FLOAT REAL DECIMAL NUMERIC MONEY CHAR VARCHAR NCHAR NVARCHAR TEXT NTEXT
 SYSNAME DATETIME SMALLDATETIME DATETIME2 DATE TIME BINARY VARBINARY UNIQUEIDENTIFIER XML COUNT SUM AVG MIN MAX CAST
@@ -58,20 +58,20 @@ _PLATFORMS: Final = ("xcb", "wayland", "offscreen", "minimal", "windows", "cocoa
 
 
 class NameMasks:
-    """Masks for names in one bundle: a name always has the same mask, so that a script stays readable."""
+    """Masks for names in one bundle. Equal names have equal masks, so that scripts stay readable."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
 
     def mask_name(self, name: str) -> str:
-        """Return *name* if a shipped drill uses it, else a mask."""
+        """Return *name* if a shipped drill uses it. Otherwise, return its mask."""
         if name.casefold() in list_shipped_names():
             return name
         return f"name_{self._numbers.setdefault(name.casefold(), len(self._numbers) + 1)}"
 
 
 def redact_finding(text: str) -> str:
-    """Redact a finding: keep only the program's own words and numbers."""
+    """Redact a finding. Keep only words of the program's messages, and numbers."""
     words = [word if _is_allowed(word) else HIDDEN for word in text.split()]
     return " ".join(
         word for word, before in zip(words, ["", *words], strict=False) if (word, before) != (HIDDEN,) * 2
@@ -79,7 +79,7 @@ def redact_finding(text: str) -> str:
 
 
 def redact_input(line: str, names: NameMasks) -> str:
-    """Redact a journal line: keep its time, the verb, and known arguments."""
+    """Redact a journal line. Keep its time, the verb, and known arguments."""
     time, _, rest_of_line = line.partition(" ")
     time = redact_number(time)
     try:
@@ -96,12 +96,12 @@ def redact_input(line: str, names: NameMasks) -> str:
 
 
 def redact_number(text: str) -> str:
-    """Return *text* if it is a number or a version, otherwise the mark for hidden words."""
+    """Return *text* if it is a number or a version. Otherwise, return HIDDEN."""
     return text if _NUMBER.fullmatch(text) else HIDDEN
 
 
 def redact_sql(text: str, names: NameMasks) -> str:
-    """Redact T-SQL: keep keywords, product names and numbers; drop texts, comments, and arguments of sqlcmd."""
+    """Redact T-SQL. Keep keywords, product names and numbers; remove strings, comments, and arguments of sqlcmd."""
     return "".join(_mask_token(token_match, names) for token_match in _SQL.finditer(text))
 
 
@@ -177,7 +177,7 @@ _DIRECTIVES: Final = frozenset(
 
 @cache
 def _list_sql_words() -> frozenset[str]:
-    from engine.tsql.batches.environment import (  # imports most of T-SQL, which no start needs
+    from engine.tsql.batches.environment import (  # late import, because it loads most of T-SQL
         CONTEXT_FUNCTIONS,
         GLOBALS,
     )
@@ -195,7 +195,7 @@ def _list_sql_words() -> frozenset[str]:
 
 @cache
 def _list_catalog_names() -> frozenset[str]:
-    """Return views, their schemas and columns."""
+    """Return the names of catalog views, their schemas and their columns."""
     from engine.tsql.catalog import VIEWS
 
     parts = {part for name in VIEWS for part in name.split(".")}
@@ -205,7 +205,7 @@ def _list_catalog_names() -> frozenset[str]:
 
 @cache
 def list_shipped_names() -> frozenset[str]:
-    """Return servers, databases, applications, jobs and questions of the shipped drills, in lowercase."""
+    """Return the names of servers, databases, applications, jobs and questions in shipped drills, in lowercase."""
     files = (file for file in resources.files("scenarios").iterdir() if file.name.endswith(".toml"))
     return frozenset(
         name.casefold() for file in files for name in _list_names(tomllib.loads(file.read_text("utf-8")))
@@ -236,7 +236,7 @@ _MARKS: Final = ".,;:!?()'\"“”„*#…-"
 
 @cache
 def _list_message_words() -> frozenset[str]:
-    """Return the words of messages in findings, also in the language of the interface."""
+    """Return the words that occur in messages of findings, also in the interface language."""
     lines = [text for speaker in SPEAKERS for text in _read_string_literals(speaker)]
     texts = [*lines, *map(tr, lines), _SQLITE_SAYS]
     known_parts = {word.strip(_MARKS) for text in texts for word in re.sub(r"\{[^{}]*\}", " ", text).split()}
@@ -259,19 +259,19 @@ PACKAGES: Final = ("PySide6-Essentials", "pyqtgraph", "numpy", "SQLAlchemy", "la
 SYSTEMS: Final = frozenset({"Linux", "Darwin", "Windows", "x86_64", "AMD64", "aarch64", "arm64"})
 SETTINGS: Final = frozenset({ACCEPTED.name})
 LINES_MAX: Final = 20_000
-"""Maximum number of journal lines in the bundle. Assumed."""
+"""Maximum number of journal lines in the support bundle. Assumed."""
 DATE: Final = (2000, 1, 1, 0, 0, 0)
-"""Date of every member, so that the time of play stays private."""
+"""Date of every file in the bundle, so that the time of play stays private."""
 
 
 class SupportBundleError(Exception):
-    """The bundle cannot be written; `str()` is one sentence."""
+    """Error if the bundle cannot be written. The text is one sentence."""
 
 
 def write_bundle(file: Path, findings: Iterable[CheckResult], profile: Profile | None) -> list[str]:
-    """Write the bundle to *file*; return the names of its members, which are shown to the sender.
+    """Write the bundle to *file*. Return the names of its members, which are shown to the sender.
 
-    *profile* None: unreadable, as the findings report. Raises SupportBundleError.
+    *profile*: None if it is unreadable, as *findings* then report. Raises SupportBundleError.
     """
     members = {
         "versions.json": json.dumps(read_versions(), indent=1),
@@ -292,7 +292,7 @@ def write_bundle(file: Path, findings: Iterable[CheckResult], profile: Profile |
 
 
 def read_versions() -> dict[str, str]:
-    """Return the versions of the program, its platform and its libraries, without the computer's name."""
+    """Return the versions of the program, its platform and its libraries. The computer's name is omitted."""
     version_texts = {
         "mirrordrill": get_program_version(),
         "python": platform.python_version(),
@@ -313,7 +313,7 @@ def read_versions() -> dict[str, str]:
 
 
 def _shorten_version(text: str) -> str:
-    """Return the version without suffixes of a distribution or company."""
+    """Return the version without a suffix of a distribution or company."""
     version_match = re.match(r"\d{1,6}(?:\.\d{1,6}){0,3}", text)
     return version_match[0] if version_match is not None else HIDDEN
 
@@ -342,5 +342,5 @@ def _dump_profile(profile: Profile) -> dict[str, str]:
 
 
 def _redact_value(value: object) -> object:
-    """Return numbers and booleans unchanged; of a text, which may be a name or a path, only its length."""
+    """Return numbers and booleans unchanged. Replace a text, which may be a name or a path, by its length."""
     return value if isinstance(value, bool | int | float) else f"<text of {len(str(value))} characters>"

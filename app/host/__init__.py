@@ -1,6 +1,7 @@
-"""Host of a run: it paces the run by the wall clock and records each input before it is shown. Without Qt.
+"""Host of a run. It paces the run by the wall clock, and records each input before it shows the effect. Without Qt.
 
-The window, a program without a window, SQL clients and a class seat all use one `Host`, from any thread.
+The window, a program without a window, SQL clients and a class seat all use one `Host`. They may send
+requests from any thread.
 """
 
 from app.host.host import Host

@@ -1,6 +1,6 @@
 """Host of a run: converts wall time into ticks, and requests into input lines that are recorded before they are shown.
 
-The screen shows the live run, or a past moment of it that is read-only.
+The screen shows the live run, or a past time of it, at which inputs are refused.
 """
 
 import time
@@ -42,20 +42,20 @@ Done = TypeVar("Done")
 Stop = Callable[[Sequence[Event]], bool]
 
 BUDGET_S: Final = 0.010
-"""Maximum wall time of one frame in the engine. The rest of the frame is for drawing."""
+"""Maximum wall time of the engine per frame. The rest of the frame is for drawing."""
 SLICE_TICKS: Final = 50
-"""Ticks between two checks of the clock; at 5 us per tick well below a millisecond."""
+"""Ticks between two checks of the wall clock: well below a millisecond at 5 us per tick."""
 SQL_TICKS: Final = 5
-"""Ticks per slice while T-SQL exceeds its share of work: one step of some ms (engine/tsql/batches/work.py)."""
+"""Ticks per slice while T-SQL exceeds its share of work. Each tick takes some ms (engine/tsql/batches/work.py)."""
 AT_ONCE_S: Final = 0.05
-"""Initial `at_once_s`: three frames, which need no progress bar. Assumed."""
+"""Initial value of `at_once_s`: three frames, for which no progress bar is needed. Assumed."""
 
 
 class Host:
-    """Owner of a run. `on_frame` drives it; a timer, a loop or a test calls it."""
+    """Host of a run. A timer, a loop or a test calls `on_frame`, which advances the run."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
-        """Create a host; *clock*: wall time in seconds."""
+        """Create a host. *clock* returns the wall time in seconds."""
         self.drill_changed: HostSignal[Drill | None] = HostSignal()
         """Signal: another drill, or another moment of it, to be shown from the start."""
         self.world_changed: HostSignal[World] = HostSignal()
@@ -103,23 +103,23 @@ class Host:
 
     @property
     def drill(self) -> Drill | None:
-        """Drill on screen: the live run, or its state at the past time that is shown."""
+        """Drill on screen: the live run, or its state at the shown past time. None if there is no run."""
         return self._playback.drill if self._playback is not None else self.live
 
     @property
     def live(self) -> Drill | None:
-        """Run in its latest state; None without a run."""
+        """Run in its latest state; None if there is no run."""
         return self.history.drill if self.history is not None else None
 
     def open(self, run: Drill | History, recorder: Recorder) -> None:
-        """Show *run*, paused; further inputs go to *recorder*."""
+        """Show *run*, paused. Inputs are recorded by *recorder*."""
         self._adopt_run(run, recorder)
         self._show_playback(None)
         if self.history is not None and self.history.drill.finished:
             self._finish_run(self.history.drill)
 
     def watch(self, run: History, at_each_input: bool = False, tick: Tick = 0) -> None:
-        """Show a finished run from *tick* on, read-only. *at_each_input*: pause after each input."""
+        """Show a finished run from *tick*, read-only. *at_each_input*: pause after each input."""
         self._adopt_run(run, NoRecorder())
         self._show_playback(
             Playback(run, run.seek(tick, before_inputs=True), stays=True, at_each_input=at_each_input)
@@ -134,7 +134,7 @@ class Host:
         self._report_lag()
 
     def close(self) -> None:
-        """Release the run; its record is unchanged."""
+        """Close the run. Its record does not change."""
         self._halt()
         self.inbox.refuse_all(tr(inbox.OVER))
         self.history = None
@@ -147,14 +147,13 @@ class Host:
 
     @property
     def looking_back(self) -> bool:
-        """True if a past moment is on screen, where inputs are refused."""
+        """True if a past time is on screen. Inputs are then refused."""
         return self._playback is not None
 
     def show_moment(self, tick: Tick, before_inputs: bool = False) -> bool:
-        """Show the run at *tick*, after all inputs of that tick or, with *before_inputs*, before them.
+        """Show the run at *tick*, after all inputs of that tick, or before them with *before_inputs*.
 
-        A distant moment takes some frames, with a progress bar, and a newer request replaces it. Return
-        False, with `refused`, if the run cannot be rewound.
+        A newer request replaces an older one. If the run cannot be rewound, emit `refused` and return False.
         """
         history, work = self.history, self._work
         if history is None or (work is not None and self._sought is None):
@@ -202,10 +201,10 @@ class Host:
         lenient: bool = False,
         at_once_s: float | None = 0.0,
     ) -> None:
-        """Play *inputs* up to *tick* in slices, with `progress`; `loaded` then delivers the history.
+        """Play *inputs* up to *tick* as a background task, then emit `loaded` with the history.
 
-        A deviation from *hashes* is refused, because another engine plays another run. *lenient*: refused
-        inputs are skipped. *at_once_s*: as for `run_task`.
+        A difference from *hashes* is an error. *lenient*: skip refused inputs. *at_once_s*: as for
+        `run_task`.
         """
         slices = replay_inputs(History(Drill(scenario, seed, mode)), inputs, tick, hashes, lenient)
         text = tr("The journal cannot be replayed: {problem}")
@@ -220,11 +219,11 @@ class Host:
         on_error: Callable[[Exception], None] | None = None,
         at_once_s: float | None = None,
     ) -> None:
-        """Run *slices* between frames, with `progress`; *on_result* gets the result.
+        """Run the background task *slices* between frames, emit `progress`, and pass the result to *on_result*.
 
-        Meanwhile time stands still and inputs are refused. *on_cancel*: the user canceled. *on_error*: it
-        failed; by default the error is shown. *at_once_s*: wall time of the first frame, so that a short task
-        finishes at once; None means the default of the session.
+        Meanwhile, time is stopped and inputs are refused. *on_cancel* is called if the user cancels.
+        *on_error* receives an expected error; by default, it is shown. *at_once_s*: wall time before the
+        first frame, or None.
         """
         self._halt()
         work = self._work = BackgroundTask(
@@ -244,39 +243,39 @@ class Host:
 
     @property
     def running(self) -> bool:
-        """Return whether the time runs."""
+        """Return whether time runs."""
         return self._running
 
     @property
     def busy(self) -> bool:
-        """Return whether a search or a replay runs."""
+        """Return whether a search or a background task runs."""
         return self._search is not None or self._work is not None
 
     @property
     def loading(self) -> bool:
-        """Return whether a run is being replayed up to the moment to show."""
+        """Return whether a background task runs, such as the replay of a run."""
         return self._work is not None
 
     @property
     def speed(self) -> float:
-        """Simulated seconds in a second of wall time."""
+        """Simulated seconds per second of wall time."""
         return self._pace.speed
 
     def play(self) -> None:
-        """Let the time run."""
+        """Start the clock of the run."""
         if not self._may_advance() or self.drill is None:
             return
         if not self._refuse_question(self.drill):
             self._set_running(True)
 
     def pause(self) -> None:
-        """Stop the time."""
+        """Stop the clock of the run."""
         if self._running:
             self._set_running(False)
             self._record_progress()
 
     def toggle(self) -> None:
-        """Pause when it runs or searches, run when it is paused."""
+        """Stop the clock or the search if one is running. Otherwise, start the clock."""
         if self.busy:
             self.cancel()
         elif self._running:
@@ -297,7 +296,7 @@ class Host:
             self._record_progress()
 
     def run_to_event(self) -> None:
-        """Run at full speed until any event happens."""
+        """Run at full speed until the next event."""
         self._begin_search(EVENT_KINDS)
 
     def run_to_state(self) -> None:
@@ -309,7 +308,7 @@ class Host:
         self._begin_search(frozenset({"alert", "errorlog"}), is_match=is_alarm)
 
     def run_until(self, condition: str) -> None:
-        """Run at full speed until *condition* is true; it is checked ten times per simulated second."""
+        """Run at full speed until *condition* is true. It is checked ten times per simulated second."""
         drill = self.drill
         if drill is None:
             return
@@ -328,14 +327,14 @@ class Host:
         self._begin_search(frozenset(), tick)
 
     def cancel(self) -> None:
-        """Stop a search or a replay where it is."""
+        """Stop a search or a background task."""
         work = self._work
         self._cancel_work()
         if work is not None:
             work.stopped()
 
     def _halt(self) -> None:
-        """Stop the time, the background task and the search."""
+        """Stop the clock, the background task and the search."""
         self.pause()
         self._cancel_work()
 
@@ -353,7 +352,7 @@ class Host:
     def apply_input(self, line: str) -> bool:
         """Apply an input line now.
 
-        It is on disk before its effects are shown. Return False, with `refused`, if that fails.
+        The line is on disk before its effects are shown. If that fails, emit `refused` and return False.
         """
         problem = self._apply_line(line)
         if problem:
@@ -361,10 +360,7 @@ class Host:
         return not problem
 
     def _apply_line(self, line: str, request: Request | None = None) -> str:
-        """Apply a line as `apply_input` does; return the reason of a refusal, or "".
-
-        *request* is answered when the input is done.
-        """
+        """Apply a line and return the reason for a refusal, or an empty text. *request* receives the result."""
         history = self.history
         if history is None:
             return tr(inbox.NO_RUN)
@@ -397,12 +393,12 @@ class Host:
         return ""
 
     def process_inbox(self) -> None:
-        """Process posted requests within the budget of a frame; remaining ones wake the host again."""
+        """Process queued requests within the budget of a frame. If requests remain, wake the host again."""
         deadline = self._clock() + BUDGET_S
         for request in self.inbox.take_requests():
             try:
                 problem = self._apply_line(request.line, request)
-            # an internal error: also reported to the caller that waits for the result
+            # an internal error is also reported to the caller that waits for the result
             except Exception as fault:
                 request.answer.set_exception(fault)
                 raise
@@ -430,7 +426,7 @@ class Host:
             self._record_progress(elapsed_ms)
 
     def _advance_recorded(self, ticks: int, slice_ticks: int = SLICE_TICKS, stop: Stop | None = None) -> int:
-        """Run `_advance`; in an exam, write each second to disk before the next one."""
+        """Advance with `_advance`. In an exam, write each second to disk before the next second starts."""
         if self.live is None or self.live.terms.rewind or self._playback is not None:
             return self._advance(ticks, slice_ticks, stop)
         done_ticks, deadline = 0, self._clock() + BUDGET_S
@@ -448,17 +444,18 @@ class Host:
         return done_ticks
 
     def _advance(self, ticks: int, slice_ticks: int, stop: Stop | None = None) -> int:
-        """Advance up to *ticks* within the budget; stop after a slice for which *stop* is true."""
+        """Advance up to *ticks* within the budget. Stop after a slice for whose events *stop* returns True."""
         if self.history is None or self.drill is None or ticks <= 0:
             return 0
         run = self._playback or self.history
         drill, deadline = run.drill, self._clock() + BUDGET_S
         start = drill.tick
-        # A search for kinds of events ends exactly at the event.
+        # A search for kinds of events must end exactly at the event.
         to_event = self._search is not None and bool(self._search.kinds)
         events: list[Event] = []
         while drill.tick < start + ticks and not self._is_at_end():
-            second = (drill.tick // TICKS_PER_S + 1) * TICKS_PER_S  # questions are asked at whole seconds
+            # slices end at whole seconds, when questions are asked
+            second = (drill.tick // TICKS_PER_S + 1) * TICKS_PER_S
             busy = any(batch.waiting == "busy" for batch in drill.world.batches.values())
             stride = min(slice_ticks, SQL_TICKS) if busy else slice_ticks
             new = run.advance_to(min(start + ticks, drill.tick + stride, second), to_event)
@@ -466,7 +463,7 @@ class Host:
             if self._playback is None and any(isinstance(e.data, QuestionData) and e.data.pause for e in new):
                 ran = self._running
                 self._halt()
-                self._is_held = ran  # a running clock continues with the answer
+                self._is_held = ran  # a clock that ran continues after the answer
                 break
             if self._playback is not None and self._playback.take_pause_request():
                 self._halt()
@@ -477,7 +474,7 @@ class Host:
         return ticks if self._is_at_end() else drill.tick - start
 
     def _is_at_end(self) -> bool:
-        """Return whether the shown run is at its end."""
+        """Return whether the shown run cannot advance further."""
         if self._playback is not None:
             return self._playback.has_finished
         return self.history is None or self.history.drill.finished
@@ -508,12 +505,12 @@ class Host:
         self.finished.emit(report)
 
     def _is_waiting_for_answer(self, drill: Drill) -> bool:
-        """Return whether time stands still until a question is answered."""
+        """Return whether time is stopped until a question is answered."""
         holding = {inquiry.name for inquiry in drill.scenario.inquiries if inquiry.pause}
         return self._playback is None and any(item.name in holding for item in drill.list_open_questions())
 
     def _refuse_question(self, drill: Drill) -> bool:
-        """Report that time waits for an answer, if it does; return whether it does."""
+        """If time is stopped until a question is answered, emit `refused`. Return whether that is so."""
         if holds := self._is_waiting_for_answer(drill):
             self.refused.emit(tr(inbox.ANSWER_FIRST))
         return holds
@@ -532,7 +529,8 @@ class Host:
     ) -> None:
         if not self._may_advance() or self.drill is None or self._refuse_question(self.drill):
             return
-        if to_tick is None and self.drill.is_truth_hidden:  # the stop time would reveal what happened
+        # in an exam, the stop time would reveal that something happened
+        if to_tick is None and self.drill.is_truth_hidden:
             self.refused.emit(build_sentence(said_of(rewind.SECRET)))
             return
         self.pause()
@@ -548,7 +546,7 @@ class Host:
         slice_ticks = CONDITION_TICKS if search.condition else SLICE_TICKS
         self._advance_recorded(remaining_ticks, slice_ticks, lambda new: search.is_satisfied(new, self.drill))
         if self._search is None:
-            return  # the drill ended meanwhile
+            return  # the drill has ended meanwhile
         if search.is_found or self.drill.tick >= search.until_tick:
             self._cancel_work()
             self._record_progress()
@@ -573,7 +571,7 @@ class Host:
     # --- record ---------------------------------------------------------------------------------------------
 
     def _record_progress(self, elapsed_ms: float | None = None) -> None:
-        """Report the position of the run to the recorder: now, or if *elapsed_ms* more of wall time make it due."""
+        """Report the position of the run to the recorder, now or when enough wall time (*elapsed_ms*) has passed."""
         drill = self.live
         if drill is None or drill.finished:
             return

@@ -1,4 +1,4 @@
-"""Playback of a run from a past moment to the present. Without Qt."""
+"""Background tasks, the pace of a run, its playback from a past time, and searches for events. Without Qt."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Result_co = TypeVar("Result_co", covariant=True)
 
 
 class BackgroundTask(Generic[Result_co]):
-    """Task that runs *slices* to their end. *then* receives the result, *failed* an error."""
+    """Background task: *slices* runs until its end. Then *then* receives its result, or *failed* its error."""
 
     def __init__(
         self,
@@ -27,7 +27,8 @@ class BackgroundTask(Generic[Result_co]):
     ) -> None:
         """Create a task.
 
-        *stopped*: called when the user cancels. *faults*: expected exceptions; any other is a defect.
+        *stopped* is called when the user cancels. *faults*: expected exceptions. Any other exception is a
+        defect.
         """
         self._slices = slices
         self._on_done, self._failed = then, failed
@@ -38,9 +39,9 @@ class BackgroundTask(Generic[Result_co]):
         self._deliver_result: Callable[[], None] | None = None
 
     def run_slices(self, in_time: Callable[[], bool]) -> bool:
-        """Run at least one slice, and more while *in_time* is true; return True when done.
+        """Run at least one slice, and more while *in_time* returns True. Return True at the end of the task.
 
-        Then `deliver_result` passes the result on.
+        Then call `deliver_result`.
         """
         try:
             self.share = next(self._slices)
@@ -55,7 +56,7 @@ class BackgroundTask(Generic[Result_co]):
         return self._deliver_result is not None
 
     def deliver_result(self) -> None:
-        """Pass the result on."""
+        """Pass the result or the error to its callback."""
         assert self._deliver_result is not None
         self._deliver_result()
 
@@ -67,13 +68,13 @@ class BackgroundTask(Generic[Result_co]):
 SPEED_MIN, SPEED_MAX = 0.1, 1000.0
 """Range of speeds in simulated seconds per second of wall time."""
 ELAPSED_MS_MAX: Final = 250.0
-"""Maximum wall time that a frame makes up for, so that a resumed laptop does not jump an hour ahead."""
+"""Maximum wall time that counts for a frame, so that a run does not jump ahead after the laptop has slept."""
 LAG_SHARE: Final = 0.9
-"""Share of the requested speed below which the run lags."""
+"""Share of the requested speed below which the run counts as lagging."""
 
 
 class RunPace:
-    """Ticks due at a speed. Ticks that a frame could not run are dropped."""
+    """Pace of a run: computes the due ticks. Ticks that a frame could not run are dropped."""
 
     def __init__(self) -> None:
         self.speed = 1.0
@@ -81,7 +82,7 @@ class RunPace:
         self._owed_ticks = 0.0
 
     def set_speed(self, speed: float) -> bool:
-        """Set the speed, limited to SPEED_MIN to SPEED_MAX; return False if it is unchanged."""
+        """Set the speed, limited to SPEED_MIN to SPEED_MAX. Return whether it has changed."""
         speed = min(SPEED_MAX, max(SPEED_MIN, speed))
         has_changed, self.speed = speed != self.speed, speed
         if has_changed:
@@ -89,16 +90,16 @@ class RunPace:
         return has_changed
 
     def reset(self) -> None:
-        """Discard the time that no frame has run yet."""
+        """Discard the due time that no frame has run yet."""
         self._owed_ticks = 0.0
 
     def compute_due_ticks(self, elapsed_ms: float) -> int:
-        """Return the whole ticks due after *elapsed_ms* more of wall time; at most ELAPSED_MS_MAX count."""
+        """Return the whole ticks that are due after *elapsed_ms* of wall time. At most ELAPSED_MS_MAX count."""
         self._owed_ticks += min(elapsed_ms, ELAPSED_MS_MAX) / 1000.0 * self.speed * TICKS_PER_S
         return int(self._owed_ticks)
 
     def record_done_ticks(self, done_ticks: int, due_ticks: int, elapsed_ms: float) -> float:
-        """Subtract *done_ticks* from *due_ticks*; return the reached speed if the run lags, else 0."""
+        """Subtract the run ticks from the due ticks. Return the achieved speed if the run lags, otherwise 0."""
         self._owed_ticks = 0.0 if done_ticks < due_ticks else self._owed_ticks - due_ticks
         elapsed_s = min(elapsed_ms, ELAPSED_MS_MAX) / 1000.0
         return (
@@ -107,7 +108,7 @@ class RunPace:
 
 
 class Playback:
-    """Past moment of a run, and playback from it to the present."""
+    """Past state of a run, and its playback up to the latest time."""
 
     def __init__(self, run: History, drill: Drill, stays: bool, at_each_input: bool) -> None:
         self.drill = drill
@@ -120,11 +121,11 @@ class Playback:
 
     @property
     def has_finished(self) -> bool:
-        """Return whether all steps have been played."""
+        """Return whether the playback has reached the latest time."""
         return not self._remaining_inputs and (self.drill.tick >= self._end_tick or self.drill.finished)
 
     def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
-        """Advance to *tick* and return the events up to it.
+        """Advance to *tick* and return the events.
 
         With *to_event*, stop at the first tick with an event. With `at_each_input`, stop at the next input.
         """
@@ -142,29 +143,32 @@ class Playback:
                 return drill.events[event_count:]
 
     def take_pause_request(self) -> bool:
-        """Return whether time must pause for the last input, and clear the flag."""
+        """Return whether the clock must stop after the last input, and reset this flag."""
         applied, self._input_applied = self._input_applied, False
         return applied and self.at_each_input
 
 
 SEARCH_TICKS_MAX: Final = 3600 * TICKS_PER_S
-"""Maximum simulated time of a search for the next event."""
+"""Maximum simulated time of a search, in ticks."""
 CONDITION_TICKS: Final = 10
-"""Ticks between two checks of the condition."""
+"""Ticks between two checks of a condition."""
 
 STATE_KINDS: Final[frozenset[str]] = frozenset(kind for kind, info in KINDS.items() if info.is_state)
 EVENT_KINDS: Final[frozenset[str]] = STATE_KINDS | {kind for kind, info in KINDS.items() if info.is_milestone}
-"""Kinds at which "next event" stops. Log lines and traces only repeat these."""
+"""Kinds of events at which "next event" stops.
+
+Log lines and traces are omitted, because they repeat these events.
+"""
 
 ALARM_SEVERITY: Final = 16
-"""Lowest severity of an alarm: alerts of SQL Server Agent usually start at this severity.
+"""Minimum severity of an alarm, at which alerts of SQL Server Agent usually start.
 
 Documented (severities).
 """
 
 
 def is_alarm(event: Event) -> bool:
-    """Return whether a threshold of the monitor was crossed, or a server wrote an error into its log."""
+    """Return whether the event reports a crossed threshold of the monitor, or an error logged by a server."""
     return isinstance(event.data, AlertData) or (
         isinstance(event.data, ErrorLogData) and event.data.severity >= ALARM_SEVERITY
     )
@@ -172,19 +176,19 @@ def is_alarm(event: Event) -> bool:
 
 @dataclass
 class EventSearch:
-    """Run until a matching event of some *kinds*, until a *condition*, or until the tick."""
+    """Search for an event of *kinds* that `wanted` accepts, or for a time at which *condition* is true."""
 
     kinds: frozenset[str]
     start_tick: int
     until_tick: int
     wanted: Callable[[Event], bool]
-    """Condition that a matching event fulfills."""
+    """Function that returns whether an event of these kinds matches."""
     condition: str
     is_found: bool = False
-    """True after a matching event occurred."""
+    """True after the search has succeeded."""
 
     def is_satisfied(self, events: Sequence[Event], drill: Drill | None) -> bool:
-        """Return whether the latest events or the current state match the search."""
+        """Return whether the latest events or the current state satisfy the search."""
         is_found = any(event.kind in self.kinds and self.wanted(event) for event in events)
         is_found = is_found or (
             bool(self.condition) and drill is not None and drill.is_condition_met(self.condition)

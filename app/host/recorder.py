@@ -1,4 +1,4 @@
-"""Port between a session and the storage of its run. The session does not know the storage. Without Qt."""
+"""Interface between a host and the storage of its run. The host does not know the storage. Without Qt."""
 
 from typing import Final, Protocol
 
@@ -7,13 +7,13 @@ from engine.drill.running.drill import Drill
 
 
 class RecordingError(Exception):
-    """The record could not be written; `str()` is one sentence for users."""
+    """Error if the record cannot be written. The text is one sentence for users."""
 
 
 class Recorder(Protocol):
-    """Recorder of one run.
+    """Interface of a recorder of one run.
 
-    Every call may raise RecordingError. When a call returns, its content is stored.
+    Every call may raise RecordingError. After a call, its data is stored.
     """
 
     def record_input(self, tick: int, line: str) -> None:
@@ -23,10 +23,10 @@ class Recorder(Protocol):
         """Record that the run has reached *tick*."""
 
     def record_hash(self, tick: int, state_hash: str) -> None:
-        """Record the world's hash at *tick*."""
+        """Record a hash of the world at *tick*."""
 
     def finish(self, report: Report) -> None:
-        """Record the end of the run, with this report (as of `run --json`)."""
+        """Record the end of the run with its report, as `run --json` writes it."""
 
 
 class NoRecorder:
@@ -46,13 +46,16 @@ class NoRecorder:
 
 
 HEARTBEAT_MS: Final = 500.0
-"""Wall time between two heartbeats: the maximum loss of a killed program without inputs."""
+"""Wall time between two heartbeats. A killed program loses at most this time."""
 CHECKPOINT_MS: Final = 10_000.0
 """Wall time between two hashes of the world."""
 
 
 class RecordingSchedule:
-    """Recorder that receives the progress of the run at intervals. Every call may raise RecordingError."""
+    """Schedule that reports the progress of the run to a recorder at intervals.
+
+    Every call may raise RecordingError.
+    """
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
@@ -60,7 +63,7 @@ class RecordingSchedule:
         self._since_checkpoint_ms = 0.0
 
     def advance(self, drill: Drill, elapsed_ms: float | None) -> None:
-        """Count *elapsed_ms* more of wall time; None means write a heartbeat now."""
+        """Count *elapsed_ms* of wall time, and write what is due. None writes a heartbeat now."""
         if elapsed_ms is None:
             self.write_heartbeat(drill)
             return
@@ -73,6 +76,6 @@ class RecordingSchedule:
             self.write_heartbeat(drill)
 
     def write_heartbeat(self, drill: Drill) -> None:
-        """Write a heartbeat now."""
+        """Report the position of the run to the recorder now."""
         self._since_heartbeat_ms = 0.0
         self.recorder.record_position(drill.tick)

@@ -1,6 +1,6 @@
-r"""Ports of the instances and group listeners on this computer: open, closed or silent, depending on each.
+r"""Ports of the instances and availability group listeners on this computer. Each port is open, closed or silent.
 
-The SQL Server Browser gives clients of `127.0.0.1\SERVER_A` the port of an instance [MC-SQLR 2.2].
+The SQL Server Browser sends clients of `127.0.0.1\SERVER_A` the port of this instance [MC-SQLR 2.2].
 """
 
 import asyncio
@@ -23,19 +23,22 @@ from engine.overrides import override
 from engine.tsql.query import planner
 
 PORT: Final = 1434
-"""UDP port that clients query. They use no other port. Documented."""
+"""UDP port of the SQL Server Browser. Clients use no other port. Documented."""
 TO_ALL, TO_ONE, NAMED = 0x02, 0x03, 0x04
 """CLNT_BCAST_EX, CLNT_UCAST_EX: all instances; CLNT_UCAST_INST: the instance named in the request."""
 ANSWER: Final = 0x05
 NAME_MAX: Final = 32
-"""Maximum bytes of an instance's name in a request."""
+"""Maximum length of an instance name in a request, in bytes."""
 
 Known = Mapping[str, tuple[int, str]]
-"""Port and product version (9.00.5000.00) of each running instance, by name."""
+"""Name of a running instance -> its port and product version (9.00.5000.00)."""
 
 
 def encode_answer(request: bytes, instances: Known) -> bytes:
-    """Encode the response to a *request*; empty if the request is invalid or names an unknown instance."""
+    """Encode the response to a browser request.
+
+    Return no bytes if the request is invalid or names an unknown instance.
+    """
     kind, name = request[:1], request[1:].partition(b"\0")[0].decode("ascii", "replace")
     if kind == bytes([NAMED]) and 0 < len(name) <= NAME_MAX:
         instances = {
@@ -51,7 +54,7 @@ def encode_answer(request: bytes, instances: Known) -> bytes:
 
 
 class Browser(asyncio.DatagramProtocol):
-    """UDP service that answers on a port of this computer while it is open."""
+    """SQL Server Browser: a UDP service that answers on a port of this computer while it is open."""
 
     def __init__(self, known: Callable[[], Known]) -> None:
         self._instances = known
@@ -59,11 +62,11 @@ class Browser(asyncio.DatagramProtocol):
 
     @property
     def answers(self) -> bool:
-        """Return whether the browser answers on its port."""
+        """Return whether the port of the browser is open."""
         return self._transport is not None
 
     async def open(self, host: str, port: int = PORT) -> int:
-        """Answer from now on; returns the port. Raises OSError."""
+        """Open the port, and return its number. Raises OSError."""
         loop = asyncio.get_running_loop()
         self._transport, _ = await loop.create_datagram_endpoint(lambda: self, local_addr=(host, port))
         return int(self._transport.get_extra_info("sockname")[1])
@@ -82,37 +85,43 @@ class Browser(asyncio.DatagramProtocol):
 
 HOST: Final = "127.0.0.1"
 USERS_MAX: Final = 1_000
-"""Maximum logged-in connections to all instances together; each needs a descriptor.
+"""Maximum number of logged-in connections to all instances together. Each connection needs a file descriptor.
 
 Assumed: twice the few hundred that a class needs. A real instance accepts 32,767 [Server configuration: user
 connections].
 """
 LOGINS_MAX: Final = 500
-"""Maximum connections before login. One more replaces the oldest, so that silent ones exclude nobody. Assumed."""
+"""Maximum number of connections before login.
+
+The next connection replaces the oldest, so that silent clients exclude nobody. Assumed.
+"""
 SPARE_FILES: Final = 200
 """File descriptors reserved for purposes other than connections. Assumed."""
 
 
 class PortState(Enum):
-    """Behavior of an instance's port."""
+    """State of an instance's port."""
 
     ANSWERS = "answers"
     REFUSES = "refuses"
     SILENT = "silent"
-    """The system accepts connections, but no data follows."""
+    """The operating system accepts connections, but the instance sends no data."""
     DARK = "dark"
-    """Packets are dropped, so no connection is established. Without support by the system, as SILENT."""
+    """Packets are dropped, so that no connection is established.
+
+    If the system cannot drop them, equal to SILENT.
+    """
 
 
 QUIET: Final = (PortState.SILENT, PortState.DARK)
 
 
 class PortUnavailableError(Exception):
-    """A port is not available; the text names it."""
+    """Error for a port that cannot be opened. The text names the port."""
 
 
 def get_port_state(world: World, name: str) -> PortState:
-    """Return the state of the instance, or listener, for clients; an offline listener has no address."""
+    """Return the state of the port of an instance or listener. A listener that is offline has no address."""
     server = world.listeners.get(name, name)
     if server is None:
         return PortState.DARK
@@ -126,7 +135,7 @@ def get_port_state(world: World, name: str) -> PortState:
 
 
 class BlackholePort:
-    """Port that neither accepts nor refuses connections: its queue is full, so Linux drops further packets."""
+    """Port that neither accepts nor refuses connections. Its queue is full, so that Linux drops further packets."""
 
     def __init__(self, port: int) -> None:
         """Open the port. Raises OSError."""
@@ -135,7 +144,7 @@ class BlackholePort:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((HOST, port))
         listening.listen(0)
-        for item in filling:  # a queue of size 0 accepts one item
+        for item in filling:  # a queue of size 0 accepts one connection
             item.setblocking(False)
             item.connect_ex((HOST, port))
 
@@ -146,7 +155,7 @@ class BlackholePort:
 
 
 class Listener:
-    """All ports of a run with their connections."""
+    """All ports of a run, with their connections."""
 
     def __init__(self, host: Host) -> None:
         self.password = secrets.token_hex(12)
@@ -169,7 +178,7 @@ class Listener:
     # --- ports
 
     async def open(self, base: int) -> None:
-        """Open consecutive ports from *base* on for each instance and listener; 0 means any free ports.
+        """Open consecutive ports from *base* for all instances and listeners. 0 selects any free ports.
 
         Raises PortUnavailableError.
         """
@@ -180,9 +189,9 @@ class Listener:
         await self.update_ports()
 
     def _list_known_instances(self) -> Known:
-        """Return port and product version of each instance that the browser service lists.
+        """Return port and product version of each instance that the browser lists.
 
-        Its service must run on a powered computer.
+        The instance must run on a powered computer.
         """
         return {
             server: (self.ports[server], PRODUCT[self.world.instances[server].version][0])
@@ -206,7 +215,7 @@ class Listener:
         self._open[name] = server
 
     async def update_ports(self) -> None:
-        """Update the state of every port: from its instance, or for a listener from the instance on its node."""
+        """Update the state of every port. A listener has the state of the instance on its current node."""
         world = self.world
         self._drop_packets()
         for name in (*world.instances, *world.listeners):
@@ -236,17 +245,17 @@ class Listener:
                 self._changed.notify_all()
 
     def _drop_packets(self) -> None:
-        """Drop packets of a computer without power or network, also in open connections."""
+        """Drop packets of computers without power or network, also in open connections."""
         for session in self.sessions:
             session.drop_packets(get_port_state(self.world, session.server or session.name) is PortState.DARK)
 
     def _has_moved(self, session: TdsSession) -> bool:
-        """Return whether the client's listener has moved to another instance."""
+        """Return whether the listener of the connection has moved to another instance."""
         owner = session.server and self.world.listeners.get(session.name, session.server)
         return owner != session.server and self._get_port_state(session.server) is PortState.ANSWERS
 
     def _get_port_state(self, name: str) -> PortState:
-        """Return the state; a paused run answers no client."""
+        """Return the state of the port. A paused run answers no client."""
         return get_port_state(self.world, name) if self._host.running else PortState.SILENT
 
     @staticmethod
@@ -256,11 +265,11 @@ class Listener:
 
     @property
     def sessions(self) -> list[TdsSession]:
-        """Return the current connections."""
+        """Return the open connections."""
         return list(self._sessions.values())
 
     async def close(self) -> None:
-        """Close all ports, and end all connections."""
+        """Close all ports and connections."""
         self.browser.close()
         for server in self._open.values():
             server.close()
@@ -272,7 +281,7 @@ class Listener:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def stop_following(self) -> None:
-        """Stop following the run."""
+        """Stop receiving events of the run."""
         self._host.happened.disconnect(self._end_lost_sessions)
 
     # --- connections
@@ -305,7 +314,7 @@ class Listener:
 
     @property
     def world(self) -> World:
-        """Return the current world."""
+        """Return the current world of the run."""
         assert self._host.live is not None
         return self._host.live.world
 
@@ -315,7 +324,7 @@ class Listener:
         return self._users_max if users >= self._users_max else None
 
     def send_input(self, line: str) -> asyncio.Future[RequestResult]:
-        """Send *line* to the run; if it completes at once, the result is available at once."""
+        """Send *line* to the run. If the input completes immediately, the future is already complete."""
         answer = self._host.inbox.post(line).answer
         if not answer.done():
             return asyncio.wrap_future(answer)
@@ -324,21 +333,24 @@ class Listener:
         return future
 
     async def wait_until_answering(self, name: str) -> str:
-        """Wait while the port is silent; then return the instance that responds under a name, or "" if none does."""
+        """Wait while the port *name* is silent.
+
+        Return the instance that answers on it, or an empty text if none does.
+        """
         if self._get_port_state(name) in QUIET:
             async with self._changed:
                 await self._changed.wait_for(lambda: self._get_port_state(name) not in QUIET)
         return self.world.listeners.get(name, name) or name
 
     def get_address(self, server: str) -> tuple[str, int]:
-        """Return host and port of a server."""
+        """Return host and port of an instance."""
         return HOST, self.ports[server]
 
     def get_partner_address(self, server: str, database: str) -> str:
         r"""Return the address at which a driver on this computer reaches the mirror [MS-TDS 2.2.7.9].
 
-        This is the name of the instance (`127.0.0.1\SERVER_B`) if the browser answers, else `127.0.0.1,14332`. It is
-        empty if there is no mirror to name.
+        The address is the name of the instance (`127.0.0.1\SERVER_B`) if the browser is open, else
+        `127.0.0.1,14332`. It is empty if there is no mirror.
         """
         copy = self.world.copies.get((server, database))
         if (

@@ -1,4 +1,4 @@
-"""Packets [MS-TDS 2.2.3]; messages before the first batch: PRELOGIN [MS-TDS 2.2.6.5], LOGIN7 [MS-TDS 2.2.6.4]."""
+"""Packets [MS-TDS 2.2.3], and the messages before the first batch: PRELOGIN [2.2.6.5] and LOGIN7 [2.2.6.4]."""
 
 import struct
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class PacketKind(IntEnum):
-    """Type of a message [MS-TDS 2.2.3.1.1]."""
+    """Type of a TDS message [MS-TDS 2.2.3.1.1]."""
 
     BATCH = 0x01
     RPC = 0x03
@@ -21,50 +21,50 @@ class PacketKind(IntEnum):
 
 
 HEADER: Final = struct.Struct(">BBHHBB")
-"""Type, status, length with the header, session id, number of the packet, window."""
+"""Packet header: type, status, length including the header, session ID, packet number, window."""
 END: Final = 0x01
 RESETS: Final = 0x08 | 0x10
-"""Bits of the status [MS-TDS 2.2.3.1.2]: last packet of its message; reset the connection before the message.
+"""Status bits [MS-TDS 2.2.3.1.2]. END: last packet of a message. RESETS: reset the connection before the message.
 
-0x10 excludes the transaction from the reset, but here it is reset as well.
+0x10 excludes the transaction from the reset, but here the transaction is reset as well.
 """
 
 SIZE: Final = 4096
 SIZE_MIN, SIZE_MAX = 512, 32767
 """Bytes of a packet: initially, and the maximum that a login may request [MS-TDS 2.2.6.4]."""
 MESSAGE_MAX: Final = 16_000_000
-"""Maximum bytes of an executed message. Assumed."""
+"""Maximum size of an executed message in bytes. Assumed."""
 LOGIN_MAX: Final = 131_071
-"""Maximum bytes of a message before login: a login is smaller than 128 KB [MS-TDS 2.2.6.4]."""
+"""Maximum size of a message before login in bytes. A login is smaller than 128 KB [MS-TDS 2.2.6.4]."""
 BATCH_PACKETS: Final = 65_536
-"""Packets of the largest batch that a real server reads [Maximum capacity specifications for SQL Server].
+"""Number of packets of the largest batch that a real server reads [Maximum capacity specifications for SQL Server].
 
-Batches between both limits are read and answered with an error.
+Batches between MESSAGE_MAX and this size are read and answered with an error.
 """
 
 
 class MalformedPacketError(ValueError):
-    """Bytes are not TDS; the text names the place."""
+    """Error for bytes that are not TDS. The text names the part."""
 
 
 class TdsMessage(Struct, frozen=True):
-    """Type and content of a TDS message."""
+    """TDS message: its type and its content."""
 
     kind: PacketKind
     body: bytes
     resets: bool = False
-    """True if the connection is reset before the message is executed."""
+    """True if the connection must be reset before the message is executed."""
     too_large: bool = False
-    """True if it exceeded the limit, so that its body was skipped."""
+    """True if the message exceeded the limit. Its body was then skipped."""
 
 
 def build_packet(kind: PacketKind, body: bytes) -> bytes:
-    """Return the only packet of a message."""
+    """Build a message that consists of one packet."""
     return HEADER.pack(kind, END, HEADER.size + len(body), 0, 0, 0) + body
 
 
 def build_packets(body: bytes, size: int = SIZE, spid: int = 0) -> bytes:
-    """Return a response in packets of *size* bytes at most."""
+    """Build the packets of a response, each with at most *size* bytes."""
     step = size - HEADER.size
     parts = [body[index : index + step] for index in range(0, len(body), step)] or [b""]
     output = bytearray()
@@ -78,7 +78,7 @@ def build_packets(body: bytes, size: int = SIZE, spid: int = 0) -> bytes:
 
 
 class Assembler:
-    """Assembles messages from received bytes."""
+    """Assembler of messages from received bytes."""
 
     def __init__(self) -> None:
         self._waiting = bytearray()
@@ -91,7 +91,7 @@ class Assembler:
         """Skipped bytes of a message that is too large."""
 
     def feed(self, data: bytes) -> list[TdsMessage]:
-        """Return the messages that *data* completes. Raises MalformedPacketError."""
+        """Add received bytes. Return the messages that are complete now. Raises MalformedPacketError."""
         self._waiting += data
         messages: list[TdsMessage] = []
         while len(self._waiting) >= HEADER.size:
@@ -129,7 +129,7 @@ class Assembler:
 
 
 class PacketReader:
-    """Reader of the bytes of one message."""
+    """Reader of the values in one message."""
 
     def __init__(self, data: bytes, at: int = 0) -> None:
         self.data, self.at = data, at
@@ -147,16 +147,16 @@ class PacketReader:
         return self.data[self.at - count : self.at]
 
     def read_number(self, form: str) -> int:
-        """Return one number in the notation of struct, little-endian."""
+        """Read a number. *form*: its format character of the module struct. The number is little-endian."""
         (value,) = struct.unpack(f"<{form}", self.read_bytes(struct.calcsize(f"<{form}")))
         return int(value)
 
     def read_text(self, characters: int) -> str:
-        """Read so many UTF-16 characters."""
+        """Read *characters* UTF-16 code units as text."""
         return self.read_bytes(2 * characters).decode("utf-16-le", "replace")
 
     def read_short_text(self) -> str:
-        """Read B_VARCHAR [MS-TDS 2.2.5.1.2]."""
+        """Read a B_VARCHAR value [MS-TDS 2.2.5.1.2]."""
         return self.read_text(self.read_number("B"))
 
 
@@ -178,16 +178,16 @@ class Encryption(IntEnum):
 TDS_7_1, TDS_7_2, TDS_7_3, TDS_7_4, TDS_8 = 0x71000001, 0x72090002, 0x730B0003, 0x74000004, 0x08000000
 """Versions in LOGINACK [MS-TDS 2.2.7.14]."""
 NEWEST: Final = {2005: TDS_7_2, 2008: TDS_7_3}
-"""Newest TDS version of each product version; later products use 7.4 [MS-TDS Appendix A]."""
+"""Product version -> its newest TDS version. Later products use 7.4 [MS-TDS Appendix A]."""
 
 NAME_MAX: Final = 128
-"""Maximum characters of a name [MS-TDS 2.2.6.4]."""
+"""Maximum number of characters of a name [MS-TDS 2.2.6.4]."""
 
 
 def negotiate_version(client_version: int, product: int) -> int:
-    """Return the TDS version for the version that a client requests and a product version, for example 2005."""
+    """Return the TDS version to use. *client_version*: version that the client requests. *product*: such as 2005."""
     newest = NEWEST.get(product, TDS_7_4)
-    client_version = TDS_7_4 if client_version == TDS_8 else client_version  # TDS 8.0 equals 7.4 inside TLS
+    client_version = TDS_7_4 if client_version == TDS_8 else client_version  # inside TLS, TDS 8.0 equals 7.4
     return max(
         (
             version
@@ -199,16 +199,16 @@ def negotiate_version(client_version: int, product: int) -> int:
 
 
 def negotiate_encryption(client_encryption: int) -> Encryption:
-    """Return the response of a server that supports TLS but does not require it (table in 2.2.6.5)."""
+    """Return the response of a server that supports TLS and does not require it (table in [MS-TDS 2.2.6.5])."""
     if client_encryption in (Encryption.ON, Encryption.REQUIRED):
         return Encryption.ON
     return Encryption.LOGIN if client_encryption == Encryption.LOGIN else Encryption.NONE
 
 
 def read_prelogin(body: bytes) -> tuple[int, bool]:
-    """Read the TLS option of a PRELOGIN message, see `Encryption`, and whether it requests MARS.
+    """Read from a PRELOGIN message the TLS option, see `Encryption`, and whether it requests MARS.
 
-    A message without the option has no TLS. Raises MalformedPacketError.
+    A message without the TLS option means no TLS. Raises MalformedPacketError.
     """
     reader, encryption, mars = PacketReader(body), int(Encryption.NONE), False
     while (option := reader.read_number("B")) != 0xFF:
@@ -221,7 +221,7 @@ def read_prelogin(body: bytes) -> tuple[int, bool]:
 
 
 def build_prelogin_answer(encryption: Encryption, build: str, mars: bool = False) -> bytes:
-    """Return the response of a server with product version *build* (9.00.5000.00) to a PRELOGIN."""
+    """Build the response to a PRELOGIN message. *build*: product version of the server (9.00.5000.00)."""
     major, minor, number = parse_build(build)
     options = (
         (VERSION, struct.pack(">BBHH", major, minor, number, 0)),
@@ -245,10 +245,10 @@ def parse_build(product: str) -> tuple[int, int, int]:
 
 @dataclass(frozen=True, slots=True)
 class LoginPacket:
-    """LOGIN7 message, as far as the simulation supports it."""
+    """LOGIN7 message, limited to the fields that the simulation uses."""
 
     tds: int
-    """Requested version."""
+    """TDS version that the client requests."""
     packet_size: int = SIZE
     host: str = ""
     user: str = ""
@@ -259,21 +259,21 @@ class LoginPacket:
     language: str = ""
     database: str = ""
     windows: bool = False
-    """True if Windows authentication is requested, which is not supported."""
+    """True if the client requests Windows authentication, which is not supported."""
     new_password: bool = False
-    """True if the login changes the password: fChangePassword."""
+    """True if the login changes the password (fChangePassword)."""
     read_only: bool = False
-    """ApplicationIntent=ReadOnly: fReadOnlyIntent among the type flags."""
+    """True for ApplicationIntent=ReadOnly (fReadOnlyIntent in the type flags)."""
 
 
 _LENGTHS: Final = (
     "host", "user", "password", "program", "server", "extension", "library", "language", "database",
 )  # fmt: skip
-"""Texts in the order of their offsets."""
+"""Text fields in the order of their offsets."""
 
 
 def read_login(body: bytes) -> LoginPacket:
-    """Parse a login packet. Raises MalformedPacketError."""
+    """Parse a LOGIN7 message. Raises MalformedPacketError."""
     reader = PacketReader(body)
     length, tds, size = reader.read_number("I"), reader.read_number("I"), reader.read_number("I")
     if length != len(body) or length < 86:
@@ -302,6 +302,6 @@ def read_login(body: bytes) -> LoginPacket:
 
 
 def _unscramble(byte: int) -> int:
-    """Decode a byte of the password, which is obfuscated by swapped halves and 0xA5."""
+    """Decode a byte of the password, which the client obfuscates by swapping its halves and XOR with 0xA5."""
     byte ^= 0xA5
     return (byte << 4 | byte >> 4) & 0xFF

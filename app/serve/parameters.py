@@ -1,4 +1,4 @@
-"""Parameters of calls as T-SQL: types and values that a client sends [MS-TDS 2.2.5.4, 2.2.5.5]."""
+"""Parameters of RPC requests as T-SQL: the types and values that a client sends [MS-TDS 2.2.5.4, 2.2.5.5]."""
 
 import struct
 from datetime import datetime, timedelta
@@ -20,15 +20,15 @@ class TypedValue(Struct, frozen=True):
     type: str
     literal: str
     value: object = None
-    """Text or integer as a Python value."""
+    """Text or integer as a Python value; None for other types and for NULL."""
 
 
 class UnreadableValueError(MalformedPacketError):
-    """A type is not supported for parameters; the text names it."""
+    """Error for a parameter type that is not supported. The text names the type."""
 
 
 class InvalidValueError(MalformedPacketError):
-    """A value does not fit its type; the text is the type."""
+    """Error for a value that does not fit its type. The text names the type."""
 
 
 _NOT_READ: Final = {
@@ -38,12 +38,12 @@ _NOT_READ: Final = {
 
 
 def quote(text: str) -> str:
-    """Return text as a T-SQL literal."""
+    """Quote text as a T-SQL literal."""
     return "N'" + text.replace("'", "''") + "'"
 
 
 def read_typed(reader: PacketReader) -> TypedValue:
-    """TYPE_INFO and value of a parameter. Raises MalformedPacketError."""
+    """Read TYPE_INFO and the value of a parameter. Raises MalformedPacketError."""
     token = reader.read_number("B")
     if token in _FIXED_READ:
         name, form = _FIXED_READ[token]
@@ -92,15 +92,15 @@ _BY_TOKEN: Final = {token: name for name, token in TEXT_TOKENS.items()}
 _VARIANT_AS: Final = {
     0x3D: b"\x6f\x08\x08", 0x3A: b"\x6f\x04\x04", 0x3C: b"\x6e\x08\x08", 0x7A: b"\x6e\x04\x04", 0x24: b"\x24\x10\x10",
 }  # fmt: skip
-"""Start of the usual form of a value that a sql_variant holds without a length."""
+"""Base type in a sql_variant -> bytes that precede its value in the usual form."""
 
 
 VARIANT_TEXT_MAX: Final = 8_000
-"""Most bytes of text or binary data in a sql_variant [MS-TDS, 2.2.5.5.4]."""
+"""Maximum size of text or binary data in a sql_variant, in bytes [MS-TDS, 2.2.5.5.4]."""
 
 
 def _read_variant(reader: PacketReader) -> TypedValue:
-    """Read a value with its base type [MS-TDS 2.2.5.5.4], which differs from the usual form in its order."""
+    """Read a sql_variant with its base type [MS-TDS 2.2.5.5.4]. Its fields have another order than usual."""
     if not reader.remaining_bytes:
         return TypedValue("sql_variant", "NULL")
     base, properties = reader.read_number("B"), reader.read_bytes(reader.read_number("B"))
@@ -132,9 +132,9 @@ def _read_number(name: str, value: float) -> TypedValue:
 _SIZES: Final = {
     0x26: (0, 1, 2, 4, 8), 0x68: (0, 1), 0x6D: (0, 4, 8), 0x6E: (0, 4, 8), 0x6F: (0, 4, 8), 0x24: (0, 16),
 }  # fmt: skip
-"""Allowed byte counts for types with a one-byte length."""
+"""Type with a one-byte length -> its permitted lengths in bytes."""
 _OLD_DAYS: Final = range(-53_690, 2_958_464)
-"""Days of a datetime since 1900: from 1753-01-01 to 9999-12-31."""
+"""Valid days of a datetime since 1900: from 1753-01-01 to 9999-12-31."""
 
 
 def _read_short(token: int, reader: PacketReader) -> TypedValue:
@@ -224,7 +224,7 @@ def _read_text(name: str, reader: PacketReader) -> TypedValue:
 
 
 def _read_long_value(reader: PacketReader) -> bytes | None:
-    """Read a value that is sent in parts [MS-TDS 2.2.5.2.3]; None: NULL."""
+    """Read a partially length-prefixed value [MS-TDS 2.2.5.2.3]. Return None for NULL."""
     if reader.read_number("Q") == 0xFFFFFFFFFFFFFFFF:
         return None
     output = bytearray()

@@ -1,9 +1,10 @@
 """Client requests as T-SQL: batches, procedure calls, transactions [MS-TDS 2.2.6.6, 2.2.6.7, 2.2.6.9].
 
-A call becomes the text that a trace of a server shows for it: `EXEC sp_executesql N'…', N'@p int', @p = 5`.
+A procedure call becomes the text that a trace of the server shows for it: `EXEC sp_executesql N'…', N'@p
+int', @p = 5`.
 
-A driver may open read-only cursors on the server [DOC: sp_cursoropen (Transact-SQL)]. Their rows are those at the
-opening and are fetched in blocks [DOC: sp_cursorfetch (Transact-SQL)].
+A driver may open read-only cursors on the server [DOC: sp_cursoropen (Transact-SQL)]. Their rows are read at
+the opening and fetched in blocks [DOC: sp_cursorfetch (Transact-SQL)].
 """
 
 import re
@@ -20,11 +21,11 @@ from engine.drill.judging.shapes import Row
 from engine.tsql.scalars.values import Scalar
 
 DEFAULT_FETCH_ROWS: Final = 20
-"""Rows of a fetch without a number of rows."""
+"""Number of rows of a fetch that does not state a number."""
 
 
 class FetchDirection(IntEnum):
-    """Block of rows that a fetch requests."""
+    """Position of the block of rows that a fetch requests."""
 
     FIRST = 0x01
     NEXT = 0x02
@@ -38,11 +39,11 @@ class FetchDirection(IntEnum):
 
 
 WAYS: Final = 0x3FF
-"""Bits of a fetch that select a `FetchDirection`; the other bits do not affect a read-only cursor."""
+"""Bits of the fetch type that contain a `FetchDirection`. Other bits do not affect a read-only cursor."""
 
 
 class ScrollOptions(IntFlag):
-    """Supported scroll options of a cursor: every cursor is static unless it is forward-only."""
+    """Supported scroll options of a cursor. Every cursor is static, unless it is forward-only."""
 
     FORWARD_ONLY = 0x04
     STATIC = 0x08
@@ -52,33 +53,34 @@ class ScrollOptions(IntFlag):
 
 
 READ_ONLY: Final = 1
-"""The only supported concurrency option."""
+"""Concurrency option of a read-only cursor, the only supported option."""
 ADJUSTED: Final = 2
 CLOSED: Final = 16
-"""Return status of a fetch that had to start at the first row, and of a fast-forward cursor that has closed."""
+"""Return status. ADJUSTED: the fetch had to start at the first row. CLOSED: a fast-forward cursor has closed."""
 
 
 class ApiCursor(Struct):
-    """Rows of a query with the position of the latest fetch."""
+    """API server cursor: the rows of a query, with the position of the latest fetch."""
 
     result: Row
-    """Result set with columns, types and rows, in the form of the event `sql_done`."""
+    """Result set with columns, types and rows, as in the event `sql_done`."""
     start: int = 0
-    """Index of the first row of the latest fetch; the number of rows stands for the position behind the last."""
-    fetched_count: int = 0
-    """Number of rows in the latest fetch. If it is 0, the cursor is before the first row or behind the last
-    one.
+    """Index of the first row of the latest fetch.
+
+    The number of all rows means that the cursor is behind the last row.
     """
+    fetched_count: int = 0
+    """Number of rows in the latest fetch. If 0, the cursor is before the first row or behind the last row."""
 
     @property
     def size(self) -> int:
-        """Return the memory of the cursor in cells."""
+        """Return the size of the cursor as a number of cells."""
         return len(self.result["rows"])
 
     def fetch(self, direction: int, row: int, count: int) -> int:
         """Move to the requested block, and return the return status of the procedure.
 
-        The rows are then in `block`.
+        Afterwards, `block` contains the rows.
         """
         size, status, start = self.size, 0, self.start
         match direction:
@@ -107,45 +109,45 @@ class ApiCursor(Struct):
 
     @property
     def block(self) -> list[list[Scalar]]:
-        """Return the rows at the current position."""
+        """Return the rows of the latest fetch."""
         rows: list[list[Scalar]] = self.result["rows"][self.start : self.start + self.fetched_count]
         return rows
 
     @property
     def row(self) -> int:
-        """Number of the first row fetched last, from 1; 0 before the first, -1 behind the last."""
+        """Number of the first row of the latest fetch, from 1; 0 before the first row, -1 behind the last row."""
         if self.fetched_count:
             return self.start + 1
         return -1 if self.size and self.start >= self.size else 0
 
 
 class Cursors(Struct):
-    """Open cursors of a connection."""
+    """Open API server cursors of a connection."""
 
     open_cursors: dict[int, ApiCursor] = field(default_factory=dict)
     """Handle -> open cursor."""
     last_number: int = 180_150_000
-    """Last cursor number; numbers start high so that they cannot be mistaken for positions."""
+    """Last assigned cursor number. Numbers start high, so that they cannot be mistaken for positions."""
 
     def open(self, result: Row) -> int:
-        """Open a cursor over a result; return its handle."""
+        """Open a cursor over *result*, and return its handle."""
         self.last_number += 1
         self.open_cursors[self.last_number] = ApiCursor(result)
         return self.last_number
 
 
 class CursorOpenResponse(Struct, frozen=True):
-    """Content of the response to the opening of a cursor, in addition to its columns."""
+    """Values of the response to the opening of a cursor, in addition to its columns."""
 
     outputs: dict[str, int]
-    """Positions of the output parameters: handle, cursor, scroll, concurrency, rows."""
+    """Name of an output parameter (handle, cursor, scroll, concurrency, rows) -> its position."""
     scroll: int
     rows: int
     handle: int = 0
 
 
 class FetchRequest(Struct, frozen=True):
-    """Call of sp_cursorfetch; with *close* a call of sp_cursorclose."""
+    """Call of sp_cursorfetch, or of sp_cursorclose if *close* is True."""
 
     cursor: int
     direction: int = FetchDirection.NEXT
@@ -157,13 +159,13 @@ class FetchRequest(Struct, frozen=True):
 
 
 class CursorNotFoundError(Exception):
-    """A cursor with this number does not exist."""
+    """Error for a number that belongs to no open cursor."""
 
 
 def open_cursor(
     cursors: Cursors, opening: CursorOpenResponse, result: Row, tds: int, more_results: bool = False
 ) -> bytes:
-    """Return the response to an opened cursor whose query returned *result*."""
+    """Open a cursor over *result*, the result set of its query, and encode the response."""
     number = cursors.open(result)
     cursor = cursors.open_cursors[number]
     status, rows = 0, cursor.size
@@ -194,7 +196,7 @@ def open_cursor(
 
 
 def fetch_rows(cursors: Cursors, fetch: FetchRequest, tds: int, more_results: bool = False) -> bytes:
-    """Return the answer to a fetch or a close. Raises CursorNotFoundError."""
+    """Execute a fetch or a close, and encode the response. Raises CursorNotFoundError."""
     cursor = cursors.open_cursors.get(fetch.cursor)
     if cursor is None:
         raise CursorNotFoundError
@@ -219,26 +221,26 @@ def fetch_rows(cursors: Cursors, fetch: FetchRequest, tds: int, more_results: bo
 
 
 class SqlRequest(Struct, frozen=True):
-    """T-SQL for a request."""
+    """Client request, converted to T-SQL."""
 
     text: str
     outputs: tuple[tuple[int, str, str], ...] = ()
-    """(position, name, type) of output parameters; the last grid has their values, see `OUTPUT`."""
+    """Position, name and type of each output parameter. The last grid contains their values, see `OUTPUT`."""
     returns: bool = False
     """True if the last grid begins with the return status of the procedure."""
     call: bool = False
     handle: int | None = None
-    """Handle of a statement prepared by this request."""
+    """Handle of the statement that this request prepares; None if it prepares none."""
     resets: bool = False
-    """True for sp_reset_connection, which runs nothing."""
+    """True for sp_reset_connection, which executes no T-SQL."""
     opening: CursorOpenResponse | None = None
-    """Response to the opening of a cursor, whose rows are the first result set."""
+    """Response to the opening of a cursor, whose rows are the first result set; None for other requests."""
     fetch: FetchRequest | None = None
-    """Fetch or close of a cursor, which runs nothing."""
+    """Fetch or close of a cursor, which executes no T-SQL; None for other requests."""
 
 
 OUTPUT: Final = "@tds"
-"""Prefix of the variables for output values, and of the columns that return them."""
+"""Prefix of the T-SQL variables for output values, and of the columns that return these values."""
 
 _PROCEDURES: Final = {
     1: "sp_cursor", 2: "sp_cursoropen", 3: "sp_cursorprepare", 4: "sp_cursorexecute", 5: "sp_cursorprepexec",
@@ -246,26 +248,26 @@ _PROCEDURES: Final = {
     10: "sp_executesql", 11: "sp_prepare", 12: "sp_execute", 13: "sp_prepexec", 14: "sp_prepexecrpc",
     15: "sp_unprepare",
 }  # fmt: skip
-"""Procedures that are called by number [MS-TDS 2.2.6.6]."""
+"""Number of a procedure -> its name, for calls by number [MS-TDS 2.2.6.6]."""
 
 
 class UnsupportedRequestError(Exception):
-    """A request is valid but not simulated; the text names it."""
+    """Error for a valid request that is not simulated. The text names the request."""
 
 
 class InvalidParameterError(Exception):
-    """A parameter's value does not fit its type: number, name and type for message 8023."""
+    """Error for a parameter whose value does not fit its type. Arguments for message 8023: number, name and type."""
 
 
 def _skip_headers(reader: PacketReader, tds: int) -> None:
-    """Skip ALL_HEADERS [MS-TDS 2.2.5.3] of TDS 7.2 and later, which are not needed here."""
+    """Skip ALL_HEADERS [MS-TDS 2.2.5.3] of TDS 7.2 and later. The headers are not needed here."""
     if tds >= TDS_7_2:
         length = reader.read_number("I")
         reader.read_bytes(length - 4)
 
 
 def read_batch(body: bytes, tds: int) -> SqlRequest:
-    """Parse SQLBatch. Raises MalformedPacketError."""
+    """Parse an SQLBatch message. Raises MalformedPacketError."""
     reader = PacketReader(body)
     _skip_headers(reader, tds)
     return SqlRequest(reader.read_text(reader.remaining_bytes // 2))
@@ -282,7 +284,7 @@ _BEGIN, _COMMIT, _ROLLBACK, _SAVE = 5, 7, 8, 9
 
 
 def read_transaction(body: bytes, tds: int) -> SqlRequest:
-    """Return a transaction manager request. Raises MalformedPacketError, UnsupportedRequestError."""
+    """Parse a transaction manager request. Raises MalformedPacketError, UnsupportedRequestError."""
     reader = PacketReader(body)
     _skip_headers(reader, tds)
     number = reader.read_number("H")
@@ -326,7 +328,7 @@ class RpcParameter(Struct, frozen=True):
 
 
 class PreparedStatement(NamedTuple):
-    """Prepared statement with its parameter declaration, or the name of a procedure."""
+    """Prepared statement with its parameter declarations, or the name of a prepared procedure."""
 
     declared: str
     text: str
@@ -341,17 +343,17 @@ class PreparedStatements:
         self._last_handle = 0
 
     def store(self, statement: PreparedStatement) -> int:
-        """Store a statement; return its handle."""
+        """Store a statement, and return its handle."""
         self._last_handle += 1
         self._statements[self._last_handle] = statement
         return self._last_handle
 
     def find(self, handle: object) -> PreparedStatement | None:
-        """Return the statement of a handle; None if there is none."""
+        """Return the statement with this handle, or None."""
         return self._statements.get(handle) if isinstance(handle, int) else None
 
     def forget(self, handle: object) -> None:
-        """Remove the statement of a handle."""
+        """Remove the statement with this handle."""
         if isinstance(handle, int):
             self._statements.pop(handle, None)
 
@@ -361,11 +363,14 @@ class PreparedStatements:
 
 
 _BETWEEN: Final = (0x80, 0xFF)
-"""Separators of two calls in a message: before TDS 7.2, and since then [MS-TDS 2.2.6.6]. No name has that length."""
+"""Separators between two calls in a message, before and since TDS 7.2 [MS-TDS 2.2.6.6].
+
+No name has such a length.
+"""
 
 
 def read_calls(body: bytes, tds: int, prepared: PreparedStatements) -> list[SqlRequest]:
-    """Parse RPC: the calls of a message, in their order.
+    """Parse the calls of an RPC message, in order.
 
     Raises MalformedPacketError, UnsupportedRequestError.
     """
@@ -468,7 +473,7 @@ _OF_CURSOR: Final = {
     "sp_cursorexecute": ("handle", "cursor", "scroll", "concurrency", "rows"),
     "sp_cursorprepexec": ("handle", "cursor", "declared", "text", "scroll", "concurrency", "rows"),
 }
-"""Parameters of the procedures that prepare and open cursors, in order. The parameters of the statement follow.
+"""Procedure that prepares or opens cursors -> its parameters in order. The parameters of the statement follow.
 
 [DOC: sp_cursoropen (Transact-SQL)] and related pages. The order for sp_cursorprepexec is that of drivers.
 """
@@ -477,7 +482,10 @@ _OF_CURSOR: Final = {
 def _build_cursor_request(
     procedure: str, parameters: list[RpcParameter], prepared: PreparedStatements
 ) -> SqlRequest:
-    """Build the call of one of `_OF_CURSOR`. Raises IndexError without its first parameters."""
+    """Build the request for one of the procedures in `_OF_CURSOR`.
+
+    Raises IndexError if required parameters are missing.
+    """
     names = _OF_CURSOR[procedure]
     index_by_name = {name: number for number, name in enumerate(names) if number < len(parameters)}
     declared = _format_text(parameters[index_by_name["declared"]]) if "declared" in index_by_name else ""
@@ -516,7 +524,7 @@ def _build_fetch(parameters: list[RpcParameter]) -> FetchRequest:
 
 
 def _compute_number(parameters: list[RpcParameter], index: int, default: int = 0) -> int:
-    """Return the integer of a parameter; *default* if it is missing."""
+    """Return the integer value of a parameter, or *default* if the parameter is missing."""
     value = parameters[index].typed_value.value if 0 <= index < len(parameters) else None
     return value if isinstance(value, int) else default
 
@@ -529,7 +537,7 @@ def _format_text(parameter: RpcParameter) -> str:
 def _build_execute(
     text: str, declared: str, parameters: list[RpcParameter], first_index: int, handle: int | None = None
 ) -> SqlRequest:
-    """Build the request; the statement's own parameters start at index *first_index*."""
+    """Build a request that executes *text*. The parameters of the statement start at index *first_index*."""
     if not declared:
         return SqlRequest(f"EXEC sp_executesql {quote(text)}", call=True, handle=handle)
     before, arguments, outputs = _list_arguments(parameters, first_index)
@@ -540,7 +548,7 @@ def _build_execute(
 def _build_call(
     name: str, parameters: list[RpcParameter], first_index: int = 0, handle: int | None = None
 ) -> SqlRequest:
-    """Build the request; the procedure's parameters start at index *first_index*."""
+    """Build a request that calls the procedure *name*. Its parameters start at index *first_index*."""
     before, arguments, outputs = _list_arguments(parameters, first_index)
     call = f"DECLARE {OUTPUT}r int; {before}EXEC {OUTPUT}r = {name} {', '.join(arguments)}".rstrip()
     text = call + _build_output_select(outputs, f"{OUTPUT}r AS [{OUTPUT}r]")
@@ -550,10 +558,10 @@ def _build_call(
 def _list_arguments(
     parameters: list[RpcParameter], first_index: int = 0
 ) -> tuple[str, list[str], list[tuple[int, str, str]]]:
-    """Return the declarations of the output variables, the arguments, and the outputs.
+    """Return the declarations of the output variables, the arguments, and the output parameters.
 
-    An output's index counts in the whole call [MS-TDS 2.2.7.19, ParamOrdinal]. The arguments begin at
-    *first_index*.
+    The arguments start at *first_index*, but the position of an output parameter counts from the start of the
+    call [MS-TDS 2.2.7.19, ParamOrdinal].
     """
     before, arguments, outputs = "", [], []
     for index, parameter in enumerate(parameters[first_index:], start=first_index):

@@ -1,4 +1,4 @@
-"""`mirrordrill serve`: a run in real time with a port per instance, until its input ends."""
+"""Service of `mirrordrill serve`: a run in real time with a port for each instance, until its standard input ends."""
 
 import asyncio
 import gc
@@ -21,10 +21,13 @@ from engine.drill.running.drill import Drill
 from engine.events import Event, SqlDoneData
 
 FRAME_S: Final = 0.01
-"""Wall time between two frames without requests: one tick."""
+"""Wall time between two frames while there are no requests: one tick."""
 LOGIN: Final = "sa"
 GARBAGE: Final = 10_000
-"""Objects between two garbage collections: batches leave few objects, and hardly any in cycles. Assumed."""
+"""Number of new objects between two garbage collections. Batches leave few objects and hardly any cycles.
+
+Assumed.
+"""
 
 
 async def serve_run(
@@ -38,10 +41,11 @@ async def serve_run(
     browser: bool = False,
     broken: Callable[[], object] = lambda: False,
 ) -> None:
-    """Play *drill* at *speed* until it is over, *lines* end, or *broken* reports that it cannot be recorded.
+    """Play *drill* at *speed* until it is over, *lines* end, or *broken* returns that it cannot be recorded.
 
-    *show* gets its addresses and then each event as a line of JSON; *hand_out* first gets its certificate in
-    PEM. *browser*: clients may query instances by name. Raises PortUnavailableError.
+    *show* receives a line of JSON with the addresses, and then a line for each event. *hand_out* receives the
+    certificate in PEM before that. *browser*: clients may query instances by name. Raises
+    PortUnavailableError.
     """
     loop, end_event = asyncio.get_running_loop(), asyncio.Event()
     host, thread, unwritten_lines = Host(), threading.get_ident(), list[str]()
@@ -51,12 +55,12 @@ async def serve_run(
         if threading.get_ident() == thread:
             host.process_inbox()
         else:
-            with suppress(RuntimeError):  # the run may have ended before its input was applied
+            with suppress(RuntimeError):  # RuntimeError: the run may have ended already
                 loop.call_soon_threadsafe(host.process_inbox)
 
     def run_frame(elapsed_ms: float) -> None:
         host.on_frame(elapsed_ms)
-        if unwritten_lines:  # one write for all events: thousands of single writes a second are too slow
+        if unwritten_lines:  # one write for all events, because thousands of writes per second are too slow
             show("\n".join(unwritten_lines))
             unwritten_lines.clear()
 
@@ -75,7 +79,7 @@ async def serve_run(
                 f"port {PORT} (UDP) on {HOST} cannot be opened: {problem.strerror}"
             ) from problem
     hand_out(listener.tls.certificate)
-    gc.freeze()  # objects that exist now stay: scanning them takes 0.2 s, in which no client gets a response
+    gc.freeze()  # excludes existing objects, whose scan would delay all responses by 0.2 s
     gc.set_threshold(GARBAGE)
     show(json.dumps(list_addresses(listener)))
     for name in ("SIGTERM", "SIGINT"):
@@ -98,7 +102,7 @@ async def serve_run(
 
 
 def list_addresses(listener: Listener) -> dict[str, object]:
-    """Return the address of each instance and of each availability group listener."""
+    """Return the addresses of all instances and of all availability group listeners, by name."""
     login = {"host": HOST, "login": LOGIN, "password": listener.password}
     addresses_by_name = {name: {**login, "port": port} for name, port in listener.ports.items()}
     moving = listener.world.listeners
@@ -115,7 +119,7 @@ def _read(
     loop: asyncio.AbstractEventLoop,
     stop_event: asyncio.Event,
 ) -> None:
-    """Post each line. The run is over after the last line."""
+    """Post each of *lines* to the run. After the last line, set *stop_event*, which ends the run."""
 
     def print_result(line: str, future: Future[RequestResult]) -> None:
         if future.result().refused:
@@ -129,7 +133,7 @@ def _read(
 
 
 def _format_event_line(event: Event) -> str:
-    """Return an event as the report has it; the rows of a batch are in the record alone."""
+    """Format an event as a line of JSON, as in the report. The rows of a result set are replaced by their number."""
     row = event.as_json()
     if isinstance(event.data, SqlDoneData):
         row["results"] = [{**result, "rows": len(result["rows"])} for result in event.data.results]
@@ -137,7 +141,7 @@ def _format_event_line(event: Event) -> str:
 
 
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, default=to_json_types)
-"""Shared encoder, because `json.dumps` creates one per event."""
+"""Shared JSON encoder, because `json.dumps` would create an encoder per event."""
 
 
 class Address(Struct, frozen=True):
@@ -172,15 +176,15 @@ TOOLS: Final = {
     "SQLAlchemy": "mssql+pymssql://{login}:{password}@{host}:{port}/{database}",
     "FreeTDS tsql": "tsql -H {host} -p {port} -U {login} -P {password} -D {database}",
 }
-"""Connection string of each tool, from the tool's documentation.
+"""Tool -> template of its connection string, from the tool's documentation.
 
-Each run has a new certificate, so tools that check certificates are told to trust it. The form of SqlClient also
-fits Management Studio's field for additional parameters.
+Each run has a new certificate, so the strings tell tools that check certificates to trust it. The form of
+SqlClient is also suitable for Management Studio's field for additional parameters.
 """
 
 
 def format_connection_string(tool: str, address: Address) -> str:
-    """Format the connection string for one of TOOLS."""
+    """Format the connection string of *tool*, one of TOOLS."""
     return TOOLS[tool].format(
         host=address.host,
         port=address.port,

@@ -1,4 +1,4 @@
-"""One connection: bytes of a client become inputs of the run, and the answers go back."""
+"""Connection of one client: its requests become inputs of the run, and the results become responses."""
 
 import asyncio
 import json
@@ -45,7 +45,7 @@ from engine.tsql.batches.data import SqlSession as SqlSession
 from engine.tsql.scalars.settings import build_settings
 
 OutputRow = Row
-"""Message or result in the form of the event `sql_done`."""
+"""Message, result set or statement end, as in the event `sql_done`."""
 
 NOT_SIMULATED: Final = "Not simulated: "
 
@@ -62,8 +62,8 @@ def encode_answer(
 ) -> bytes:
     """Encode the complete response to a request.
 
-    *changes* of the connection (ENVCHANGE) precede the last DONE. *more_results*: responses to further calls
-    of the same message follow. *ends*: ends of statements without messages and result sets.
+    *changes*: encoded changes of the connection, which precede the last DONE. *more_results*: responses to
+    further calls of the message follow. *ends*: ends of statements without messages and result sets.
     """
     inner = types.DONE_IN_PROC if request.call else types.DONE
     return_value: OutputRow | None = None
@@ -86,7 +86,8 @@ def encode_answer(
 
     for part in iterate_output(messages, results, ends):
         if "text" in part and not results and _is_unsupported(part):
-            part = {**part, "number": 50000, "severity": 16}  # a client that waits for a result must get one
+            # a client that waits for a result set must receive one
+            part = {**part, "number": 50000, "severity": 16}
         if "after_results" in part:
             if part["status"] is None or not request.call:
                 flush_end()
@@ -104,7 +105,8 @@ def encode_answer(
                 flush_end()
             end = StatementEnd(types.ERROR if failed else 0, part["rows"], changes=end is None)
             failed = False
-        elif end is not None and end.fails and part["severity"] > 10:  # the error belongs to these rows
+        # the error belongs to the rows before it
+        elif end is not None and end.fails and part["severity"] > 10:
             output += types.encode_message(part, server, tds)
             end = StatementEnd(types.ERROR)
         elif not _is_client_message(part):
@@ -124,25 +126,25 @@ def encode_answer(
 
 
 _USE: Final = re.compile(r"\s*USE\s+\[?([^\]\s;]+)", re.IGNORECASE)
-"""Pattern of a batch that begins with USE; the change is reported even if the database stays the same."""
+"""Pattern of a batch that begins with USE. It reports the database even if the database does not change."""
 
 
 class StatementEnd(NamedTuple):
-    """The end of a statement."""
+    """End of a statement in a response."""
 
     status: int = 0
     rows: int | None = None
     changes: bool = False
     """True for an INSERT, UPDATE or DELETE."""
     shows: bool = False
-    """True if a result set follows whose row count is unknown yet."""
+    """True if a result set follows whose row count is not known yet."""
     fails: bool = False
-    """True if an error ended the result after its rows."""
+    """True if an error ended the result set after its rows."""
     calls: bool = False
     """True for the call of a procedure in a batch."""
 
     def encode(self, kind: int, more_flag: int, tds: int) -> bytes:
-        """Encode the end; FreeTDS reads only the row count of the last statement of a batch."""
+        """Encode the end as a DONE token. FreeTDS reads only the row count of the last statement of a batch."""
         kind = types.DONE_PROC if self.calls else kind
         return types.encode_done(kind, self.status | more_flag, self.rows, tds, changes=self.changes)
 
@@ -161,7 +163,7 @@ def _encode_return_values(request: SqlRequest, result: OutputRow | None, tds: in
 def iterate_output(
     messages: Sequence[OutputRow], results: Sequence[OutputRow], ends: Sequence[OutputRow] = ()
 ) -> Iterator[OutputRow]:
-    """Yield messages, grids and ends of statements as one stream, see `Result.after_messages`."""
+    """Yield messages, grids and statement ends in order, see `Result.after_messages`."""
     message_count, queue = 0, list(ends)
     for number, result in enumerate((*results, None)):
         message_limit = len(messages) if result is None else result["after_messages"]
@@ -178,10 +180,7 @@ def iterate_output(
 
 
 def _is_unsupported(message: OutputRow) -> bool:
-    """Return whether the message says that a statement was not executed.
-
-    Messages without severity and state do not count, nor options that drivers set at each login.
-    """
+    """Return whether the message reports that a statement is not simulated, except for SET options of drivers."""
     is_error = bool(message.get("severity") or message.get("state"))
     feature = message["text"].removeprefix(NOT_SIMULATED)
     return (
@@ -190,10 +189,7 @@ def _is_unsupported(message: OutputRow) -> bool:
 
 
 def _is_client_message(message: OutputRow) -> bool:
-    """Return whether the message belongs to the client and not to the server.
-
-    A client shows such a message if its connection breaks or if its user cancels.
-    """
+    """Return whether the client creates the message itself when its connection breaks or its user cancels."""
     number = message["number"]
     if number == 0:
         return bool(message["severity"] > 10)
@@ -204,17 +200,17 @@ def _is_client_message(message: OutputRow) -> bool:
 
 
 HANDSHAKE_S: Final = 15.0
-"""Wall time from the first byte to the end of the login: the timeout of most clients. Assumed."""
+"""Maximum wall time from the first byte to the end of the login: the timeout of most clients. Assumed."""
 FIRST_BYTE_S: Final = 5.0
-"""Wall time until the first byte of a client. Assumed."""
+"""Maximum wall time until the first byte of a client. Assumed."""
 TOO_LARGE: Final = 701
-"""Error of a server with too little memory for a batch."""
+"""Number of the error that a server returns if it has too little memory for a batch."""
 NO_CURSOR: Final = "sp_cursorfetch: The cursor identifier value provided ({:x}) is not valid."
-"""Text of 16909, as discussions of drivers quote it."""
+"""Text of message 16909, as discussions of drivers quote it."""
 
 
 class ServerContext(Protocol):
-    """Interface to the simulated world that a connection needs."""
+    """Interface to the simulated world that a connection uses."""
 
     password: str
     tls: Tls
@@ -224,29 +220,33 @@ class ServerContext(Protocol):
         """Return the current world."""
 
     def send_input(self, line: str) -> asyncio.Future[RequestResult]:
-        """Send *line* to the run; if it completes at once, the result is available at once."""
+        """Send *line* to the run. If the input completes immediately, the future is already complete."""
 
     async def wait_until_answering(self, name: str) -> str:
-        """Wait until the instance responds to clients of this instance or listener; return the instance."""
+        """Wait while the port *name* is silent.
+
+        Return the instance that answers on it, or an empty text if none does.
+        """
 
     def get_address(self, server: str) -> tuple[str, int]:
-        """Host and port of an instance."""
+        """Return host and port of an instance."""
 
     def get_partner_address(self, server: str, database: str) -> str:
-        """Return the address of the mirror of a principal; empty for none."""
+        """Return the address of the mirror of a principal, or an empty text if there is no mirror."""
 
 
 class ConnectionClosedError(Exception):
-    """The connection has ended; no response is needed."""
+    """Signal that the connection has ended and needs no response."""
 
 
 class TdsSession:
-    """A client's connection, from its first byte to its last."""
+    """Connection of a client, from its first byte to its last."""
 
     def __init__(self, context: ServerContext, name: str, number: str, pipe: Pipe) -> None:
         """Create a session.
 
-        *name*: instance or listener; *number*: connection number, as in SERVER_A#tds5.
+        *name*: instance or availability group listener. *number*: suffix of the connection's name, as in
+        SERVER_A#tds5.
         """
         self.context, self.name, self.number = context, name, number
         self.server = ""
@@ -272,29 +272,30 @@ class TdsSession:
 
     @property
     def window(self) -> str:
-        """The name of the connection in the journal."""
+        """Name of the connection in the journal."""
         return f"{self.server}#{self.number}"
 
     async def run(self) -> None:
-        """Serve the client until either side ends it."""
+        """Serve the client until either side closes the connection."""
         try:
             async with asyncio.timeout(HANDSHAKE_S):
                 self.logged_in = await self._log_in()
             self._assembler.most = MESSAGE_MAX
             while self.logged_in:
                 await self._serve_message(await self._await_message())
-                await asyncio.sleep(0)  # a client that sends much must not block other clients
+                await asyncio.sleep(0)  # a client with many requests must not block other clients
         except (ConnectionClosedError, ConnectionError, MalformedPacketError, TimeoutError):
             pass
         finally:
             if self._reading is not None and not self._reading.cancel():
-                self._reading.exception()  # retrieves the exception, which was reported elsewhere
+                # marks the exception as retrieved, because it was reported elsewhere
+                self._reading.exception()
             if self.server and self.window in self.context.world.sessions:
                 await self.context.send_input(f"disconnect {self.window}")
             self._wire.close()
 
     def end(self, reason: str) -> None:
-        """End the session by the instance, so that the wait for a packet ends."""
+        """End the session for *reason*, because the instance has ended it. The wait for a packet then ends."""
         self.ended = reason
         self._wire.end()
 
@@ -303,13 +304,13 @@ class TdsSession:
         self._wire.reset()
 
     def drop_packets(self, dropped: bool) -> None:
-        """Drop packets from the client while True, so that nothing is acknowledged."""
+        """Start or stop dropping packets from the client, so that they are not acknowledged."""
         if dropped != self._dropping:
             self._dropping = dropped
             self._wire.drop_packets(dropped)
 
     async def _await_message(self) -> TdsMessage:
-        """Return the next message. Raises ConnectionClosedError when either side closes the connection."""
+        """Return the next message. Raises ConnectionClosedError if either side closes the connection."""
         reading, self._reading = self._reading, None
         try:
             return await (reading or self._read_message())
@@ -327,7 +328,7 @@ class TdsSession:
         return self._messages.pop(0)
 
     async def _end_lost_session(self) -> None:
-        """End the lost session, at once or as soon as the instance responds. Raises ConnectionClosedError."""
+        """End the lost session when the instance answers. Raises ConnectionClosedError."""
         await self.context.wait_until_answering(self.server)
         self.reset()
         raise ConnectionClosedError
@@ -370,7 +371,7 @@ class TdsSession:
             return False
         if (
             mars or login.new_password
-        ):  # a driver whose request is refused before the login does not report the reason
+        ):  # refused after the login request, because drivers do not report earlier reasons
             feature = "MARS (several results at once)" if mars else "a password change at login"
             await self._send(self._encode_failure(50000, f"Not simulated: {feature}."))
             return False
@@ -399,10 +400,7 @@ class TdsSession:
         return True
 
     def _format_login_line(self, login: LoginPacket) -> str:
-        """Return the journal line of a login.
-
-        It has the names, and whether the password is that of the run or of the login.
-        """
+        """Return the arguments of a login's journal line, with a note whether the password is correct."""
         existing_login = self.context.world.instances[self.server].find_login(login.user)
         own_password = existing_login.password if existing_login is not None else None
         right = any(
@@ -449,7 +447,7 @@ class TdsSession:
         return types.encode_message(message, self.server, self._tds)
 
     def _get_session(self) -> SqlSession:
-        """Return the session in the world. Raises ConnectionClosedError if it no longer exists."""
+        """Return the session in the simulated world. Raises ConnectionClosedError if it no longer exists."""
         window = self.context.world.sessions.get(self.window)
         if window is None or window.session is None:
             raise ConnectionClosedError
@@ -459,12 +457,12 @@ class TdsSession:
     # --- requests
 
     async def _serve_message(self, message: TdsMessage) -> None:
-        if message.kind is PacketKind.ATTENTION:  # too late: the batch has already ended
+        if message.kind is PacketKind.ATTENTION:  # a cancellation after the end of its batch
             await self._send(types.encode_done(status=types.ATTENTION, tds=self._tds))
             return
         await self.context.wait_until_answering(
             self.server
-        )  # while the server hangs or time stands still, input waits
+        )  # requests wait while the server hangs or the clock is stopped
         if message.too_large:
             version = self.context.world.instances[self.server].version
             severity, text = fill_message(TOO_LARGE, "default", version=version)
@@ -519,9 +517,9 @@ class TdsSession:
         await self.context.send_input(f"reset {self.window}")
 
     async def _execute_request(self, request: SqlRequest, more_results: bool) -> bytes | None:
-        """Return the response to a request; None if the client has canceled it.
+        """Execute a request and encode the response. Return None if the client has canceled the request.
 
-        *more_results*: further responses follow.
+        *more_results*: responses to further requests follow.
         """
         if request.resets:
             await self._reset_session()
@@ -552,7 +550,7 @@ class TdsSession:
         )
 
     async def _wait_for_batch(self, running: asyncio.Future[RequestResult]) -> bool:
-        """Wait for a batch; return True if the client has canceled it.
+        """Wait for a batch. Return True if the client has canceled it.
 
         Raises ConnectionClosedError if the client has disconnected.
         """
@@ -568,9 +566,9 @@ class TdsSession:
         return True
 
     def _encode_changes(self, text: str, failed: bool = False) -> bytes:
-        """Encode the changes by a request with this *text*: database, language, open transaction.
+        """Encode the changes that the request *text* has caused: database, language, open transaction.
 
-        *failed*: an error ended a transaction, if one has ended.
+        *failed*: True if the batch has failed, so that the end of a transaction is a rollback.
         """
         session, output = self._get_session(), b""
         used = _USE.match(text)
@@ -595,5 +593,5 @@ class TdsSession:
 
 
 def get_language(session: SqlSession) -> str:
-    """Return the language of a session."""
+    """Return the name of the session's language."""
     return build_settings(session.options).culture.language.name

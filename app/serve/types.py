@@ -1,7 +1,7 @@
-"""T-SQL types and values as bytes, in both directions [MS-TDS 2.2.5.4, 2.2.5.5].
+"""Conversion of T-SQL types and values to bytes [MS-TDS 2.2.5.4, 2.2.5.5], and response tokens [MS-TDS 2.2.7].
 
-The values of a result have display form: binary as 0x…, dates and decimals as text. Its types determine the
-encoding. Server responses are tokens [MS-TDS 2.2.7]: one function encodes each.
+Values of a result set have their display form: binary as 0x…, dates and decimals as text. The types of the
+columns determine the encoding. One function encodes each token.
 """
 
 import struct
@@ -32,11 +32,11 @@ TEXT_TOKENS: Final = {
 }
 _OLD: Final = {"varchar": 0x23, "nvarchar": 0x63, "varbinary": 0x22}
 _POINTER: Final = b"\x10" + bytes(16) + bytes(8)
-"""Text pointer and timestamp, which no program uses here."""
+"""Text pointer and timestamp. No client uses their values."""
 _AS: Final = {"text": "varchar", "ntext": "nvarchar", "image": "varbinary"}
-"""Wire types of large values: the types with max, without text pointers."""
+"""Type of a large value -> type with max that represents it without a text pointer."""
 _VARIANT_MAX: Final = 8009
-"""Maximum bytes of a sql_variant with its properties."""
+"""Maximum size of a sql_variant with its properties, in bytes."""
 _VARIANTS: Final = {
     "bit": 0x32, "tinyint": 0x30, "smallint": 0x34, "int": 0x38, "bigint": 0x7F, "float": 0x3E, "real": 0x3B,
     "money": 0x3C, "smallmoney": 0x7A, "datetime": 0x3D, "smalldatetime": 0x3A, "uniqueidentifier": 0x24,
@@ -45,7 +45,7 @@ _VARIANTS: Final = {
 """Base types of a sql_variant [MS-TDS 2.2.5.5.4] that are not in TEXT_TOKENS and TIME_TOKENS."""
 TIME_TOKENS: Final = {"date": 0x28, "time": 0x29, "datetime2": 0x2A, "datetimeoffset": 0x2B}
 _TIME_TEXT: Final = {"date": 10, "time": 16, "datetime2": 27, "datetimeoffset": 34}
-"""Length of date types for clients before TDS 7.3, which receive text [DOC: data type support for date and time]."""
+"""Date type -> length of its text, which clients before TDS 7.3 receive [DOC: data type support for date and time]."""
 DAY_ONE: Final = date(1, 1, 1)
 OLD_EPOCH: Final = datetime(1900, 1, 1)
 _BYTES_MAX: Final = 8000
@@ -53,17 +53,17 @@ _NULL_LONG: Final = b"\xff" * 8
 
 
 class WireColumn(Struct, frozen=True):
-    """Column of a result with its wire type for one version of TDS."""
+    """Column of a result set, with its wire type for one version of TDS."""
 
     kind: SqlType
     long: bool = False
     """True if its values are partially length-prefixed [MS-TDS 2.2.5.2.3], as for types with max."""
     by_pointer: bool = False
-    """True before TDS 7.2, which sends such values as text, ntext and image [MS-TDS 2.2.5.4.3]."""
+    """True before TDS 7.2, which sends long values as text, ntext and image [MS-TDS 2.2.5.4.3]."""
 
     @property
     def info(self) -> bytes:
-        """TYPE_INFO [MS-TDS 2.2.5.6]."""
+        """Encoded TYPE_INFO [MS-TDS 2.2.5.6]."""
         kind, name = self.kind, self.kind.name
         if name in _WHOLE:
             return bytes([0x26, _WHOLE[name]])
@@ -82,7 +82,7 @@ class WireColumn(Struct, frozen=True):
         return _FIXED[name]
 
     def encode_value(self, value: Scalar) -> bytes:
-        """Encode a value without its type information. Raises ValueError if it does not match the type."""
+        """Encode a value without type information. Raises ValueError if the value does not fit the type."""
         name = self.kind.name
         if name in TEXT_TOKENS or name == "xml":
             return self._encode_text(value)
@@ -122,11 +122,11 @@ _FIXED: Final = {
 
 
 _UNBOUNDED: Final = {"sql_variant": b"\x62" + struct.pack("<I", _VARIANT_MAX), "xml": b"\xf1\0"}
-"""TYPE_INFO of types that have no length. XML has no schema here."""
+"""Type without a length -> its TYPE_INFO. XML has no schema here."""
 
 
 def _encode_variant(base: SqlType | None, value: Scalar) -> bytes:
-    """Encode a value with its base type [MS-TDS 2.2.5.5.4]. Raises ValueError if they do not match."""
+    """Encode a value with its base type [MS-TDS 2.2.5.5.4]. Raises ValueError if the value does not fit the type."""
     if value is None:
         return bytes(4)
     kind = base or _guess_type([value])
@@ -167,7 +167,7 @@ def _encode_value(kind: SqlType, value: int | float | str | bytes) -> bytes:
 
 
 def _convert_to_units(value: object, scale: int) -> int:
-    """Return the number in units of its last digit. Raises ValueError if it is not a number."""
+    """Return *value* as an integer in units of its last decimal. Raises ValueError if it is not a number."""
     try:
         return int(ANY_DIGITS.scaleb(Decimal(str(value)), scale).to_integral_value())
     except InvalidOperation:
@@ -175,7 +175,7 @@ def _convert_to_units(value: object, scale: int) -> int:
 
 
 def _encode_moment(kind: SqlType, text: str) -> bytes:
-    """Encode a date or time [MS-TDS 2.2.5.5.1.7 to 2.2.5.5.1.11]: old types from 1900, new ones from year 1."""
+    """Encode a date or time [MS-TDS 2.2.5.5.1.7 to 2.2.5.5.1.11]. Old types count from 1900, new types from year 1."""
     name = kind.name
     if name in ("datetime", "smalldatetime"):
         duration = datetime.fromisoformat(text[:26]) - OLD_EPOCH
@@ -203,10 +203,10 @@ def _encode_moment(kind: SqlType, text: str) -> bytes:
 
 
 def build_column(type_name: str, values: Sequence[Scalar], tds: int, parameter: bool = False) -> WireColumn:
-    """Return the wire column of a T-SQL type for a version of TDS.
+    """Return the wire column of a T-SQL type for the TDS version *tds*.
 
-    For an unknown type, the *values* decide. *parameter*: before TDS 7.2 a returned value has at
-    most 8,000 bytes.
+    For an unknown type, *values* determine the type. *parameter*: True for an output value, which has at most
+    8,000 bytes before TDS 7.2.
     """
     kind = _guess_type(values) if type_name in ("", "null") else read_type(type_name)
     kind = _get_wire_type(kind, tds)
@@ -224,13 +224,13 @@ def build_column(type_name: str, values: Sequence[Scalar], tds: int, parameter: 
         ValueError,
         OverflowError,
         struct.error,
-    ):  # a value whose format differs from its type is sent as text
+    ):  # values whose format does not fit their type are sent as text
         return WireColumn(SqlType("nvarchar", 4000) if kind.base is None else SqlType("sql_variant"))
     return wire_column
 
 
 def _get_wire_type(kind: SqlType, tds: int) -> SqlType:
-    """Return the type by which a version of TDS sends values of a T-SQL type."""
+    """Return the type with which the TDS version *tds* sends values of a T-SQL type."""
     if kind.name in ("decimal", "numeric"):
         return SqlType("numeric", precision=kind.precision, scale=kind.scale)
     if kind.name == "timestamp":
@@ -267,13 +267,13 @@ ROUTING: Final = 20
 """Types of ENVCHANGE [MS-TDS 2.2.7.9]."""
 
 NULLABLE: Final = 0x0009
-"""Flags of a column: nullable, updatability unknown."""
+"""Column flags: nullable, updatability unknown."""
 TEXT_MAX: Final = 8000
-"""Maximum characters of a message on the wire: a token has 65,535 bytes."""
+"""Maximum number of characters of a message, because a token has at most 65,535 bytes."""
 
 
 def encode_short_text(text: str) -> bytes:
-    """Encode B_VARCHAR [MS-TDS 2.2.5.1.2]."""
+    """Encode a B_VARCHAR value [MS-TDS 2.2.5.1.2]."""
     raw = text[:255].encode("utf-16-le", "surrogatepass")
     return bytes([len(raw) // 2]) + raw
 
@@ -286,9 +286,9 @@ def _write_long(text: str) -> bytes:
 def encode_done(
     kind: int = DONE, status: int = 0, count: int | None = None, tds: int = TDS_7_2, changes: bool = False
 ) -> bytes:
-    """Encode DONE and related tokens [MS-TDS 2.2.7.6 to 2.2.7.8].
+    """Encode a DONE token or a related token [MS-TDS 2.2.7.6 to 2.2.7.8].
 
-    *changes*: the count is of an INSERT, UPDATE or DELETE, by which JDBC distinguishes it from a SELECT.
+    *changes*: True for the count of an INSERT, UPDATE or DELETE, which JDBC distinguishes from a SELECT.
     """
     status |= 0 if count is None else COUNT
     command = 0 if count is None else INSERT if changes else SELECT
@@ -296,7 +296,7 @@ def encode_done(
 
 
 def encode_message(message_row: Row, server: str, tds: int) -> bytes:
-    """Encode ERROR [MS-TDS 2.2.7.10] or INFO [2.2.7.13] of a message of `sql_done`."""
+    """Encode a message of `sql_done` as ERROR [MS-TDS 2.2.7.10] or INFO [2.2.7.13]."""
     error = message_row["severity"] > 10
     number = message_row["number"] or (50000 if error else 0)
     body = struct.pack(
@@ -307,20 +307,20 @@ def encode_message(message_row: Row, server: str, tds: int) -> bytes:
     )
     procedure = message_row.get("procedure", "")
     body += _write_long(message_row["text"]) + encode_short_text(server) + encode_short_text(procedure)
-    line = message_row["line"] or (0 if procedure else 1)  # 0: the call of the procedure failed
+    line = message_row["line"] or (0 if procedure else 1)  # 0 means that the procedure call failed
     body += struct.pack("<I" if tds >= TDS_7_2 else "<H", min(line, 65_535))
     return struct.pack("<BH", 0xAA if error else 0xAB, len(body)) + body
 
 
 def encode_routing(host: str, port: int) -> bytes:
-    """Encode ENVCHANGE 20: log in at another address instead [MS-TDS 2.2.7.9]."""
-    routing = b"\0" + struct.pack("<HH", port, len(host)) + host.encode("utf-16-le")  # protocol 0: TCP
+    """Encode ENVCHANGE 20, which tells the client to log in at another address [MS-TDS 2.2.7.9]."""
+    routing = b"\0" + struct.pack("<HH", port, len(host)) + host.encode("utf-16-le")  # protocol 0 is TCP
     body = bytes([ROUTING]) + struct.pack("<H", len(routing)) + routing + b"\0\0"
     return struct.pack("<BH", 0xE3, len(body)) + body
 
 
 def encode_environment(kind: int, new_value: str | bytes, old_value: str | bytes = "") -> bytes:
-    """Encode ENVCHANGE [MS-TDS 2.2.7.9]; bytes are values of B_VARBYTE, text of B_VARCHAR."""
+    """Encode ENVCHANGE [MS-TDS 2.2.7.9]. Bytes are encoded as B_VARBYTE, text as B_VARCHAR."""
     body = bytes([kind])
     for value in (new_value, old_value):
         body += encode_short_text(value) if isinstance(value, str) else bytes([len(value)]) + value
@@ -339,12 +339,12 @@ def encode_login_ack(tds: int, build: tuple[int, int, int]) -> bytes:
 
 
 def get_collation() -> bytes:
-    """Return the default collation [MS-TDS 2.2.5.1.2]."""
+    """Return the encoded default collation [MS-TDS 2.2.5.1.2]."""
     return encode_environment(SQL_COLLATION, COLLATION, b"")
 
 
 def build_columns(result: Row, tds: int) -> list[WireColumn]:
-    """Return the columns of a result as `sql_done` has it."""
+    """Return the wire columns of a result set of `sql_done`."""
     rows: Sequence[Sequence[Scalar]] = result["rows"]
     types = result["types"] or [""] * len(result["columns"])
     return [
@@ -353,24 +353,24 @@ def build_columns(result: Row, tds: int) -> list[WireColumn]:
 
 
 def encode_grid(result: Row, tds: int) -> bytes:
-    """Encode COLMETADATA [MS-TDS 2.2.7.4] and its rows."""
+    """Encode COLMETADATA [MS-TDS 2.2.7.4] and the rows of a result set."""
     columns = build_columns(result, tds)
     return _encode_metadata(result["columns"], columns, tds) + _encode_rows(columns, result["rows"], tds)
 
 
 def _encode_metadata(names: Sequence[str], columns: Sequence[WireColumn], tds: int, hidden: int = 0) -> bytes:
-    """Encode COLMETADATA; the last *hidden* columns are for the driver alone."""
+    """Encode COLMETADATA. The last *hidden* columns are only for the driver."""
     output = bytearray(struct.pack("<BH", 0x81, len(columns)))
     for index, (name, wire_column) in enumerate(zip(names, columns, strict=True)):
         flags = HIDDEN if index >= len(columns) - hidden else NULLABLE
         output += struct.pack("<IH" if tds >= TDS_7_2 else "<HH", 0, flags) + wire_column.info
-        output += b"\0\0" if wire_column.by_pointer else b""  # name of the table
+        output += b"\0\0" if wire_column.by_pointer else b""  # empty table name
         output += encode_short_text("" if name == NAMELESS else name)
     return bytes(output)
 
 
 def _encode_rows(columns: Sequence[WireColumn], rows: Sequence[Sequence[Scalar]], tds: int) -> bytes:
-    """Encode each row as ROW [MS-TDS 2.2.7.20], or as NBCROW [2.2.7.15] where that is shorter."""
+    """Encode each row as ROW [MS-TDS 2.2.7.20], or as NBCROW [2.2.7.15] if that is shorter."""
     output = bytearray()
     for row in rows:
         nulls = sum(value is None for value in row)
@@ -395,7 +395,7 @@ _EXPRESSION, _OF_DRIVER = 0x04, 0x10
 
 
 def encode_cursor_columns(result: Row, tds: int) -> bytes:
-    """Encode the columns of a cursor, and a hidden last column that shows whether the row exists.
+    """Encode the columns of a cursor, with a hidden last column that shows whether the row exists.
 
     TABNAME and COLINFO [MS-TDS 2.2.7.22, 2.2.7.3] state that no column belongs to a table, and that the last
     column is hidden.
@@ -412,7 +412,7 @@ def encode_cursor_columns(result: Row, tds: int) -> bytes:
 
 
 def encode_cursor_rows(result: Row, rows: Sequence[Sequence[Scalar]], tds: int) -> bytes:
-    """Encode rows of a cursor, with the hidden status column."""
+    """Encode rows of a cursor with the hidden status column."""
     columns = [*build_columns(result, tds), _build_status_column(tds)]
     return _encode_rows(columns, [[*row, FETCHED] for row in rows], tds)
 
@@ -422,12 +422,12 @@ def _build_status_column(tds: int) -> WireColumn:
 
 
 NAMELESS: Final = "(No column name)"
-"""Text that a window shows for a column without a name."""
+"""Text that a query window shows for a column without a name."""
 NBCROW_SINCE: Final = 0x730B0003
 
 
 def _pack_null_bits(row: Sequence[object]) -> bytes:
-    """Return one bit a column, the lowest first: set where the value is NULL."""
+    """Return one bit per column, lowest bit first. A bit is set if the value is NULL."""
     number = sum(1 << index for index, value in enumerate(row) if value is None)
     return number.to_bytes(-(-len(row) // 8), "little")
 

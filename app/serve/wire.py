@@ -1,4 +1,4 @@
-"""Bytes of a connection, with TLS below or inside the packets as the client requests [MS-TDS 3.2.5.1]."""
+"""Bytes of a connection, with TLS below or inside the packets, as the client requests [MS-TDS 3.2.5.1]."""
 
 from __future__ import annotations
 
@@ -20,24 +20,27 @@ from engine.overrides import override
 
 READ: Final = 65_536
 STRICT_PROTOCOL: Final = "tds/8.0"
-"""Protocol name in the TLS handshake of a TDS 8.0 client (ALPN)."""
+"""Protocol name (ALPN) in the TLS handshake of a TDS 8.0 client."""
 CLIENT_HELLO: Final = 0x16
-"""First byte of a connection that begins with TLS; all others begin with the type of a packet."""
+"""First byte of a connection that starts with TLS. Other connections start with the type of a packet."""
 
 
 class Tls(Struct, frozen=True):
-    """TLS certificate and contexts of an instance. All instances of a run have the same certificate."""
+    """TLS certificate and contexts of the instances. All instances of a run share one certificate."""
 
     certificate: str
-    """Certificate in PEM, for clients that check it."""
+    """Certificate in PEM, for clients that verify it."""
     prelogin_context: ssl.SSLContext
-    """Context for TLS inside PRELOGIN: at most 1.2, the newest that drivers can use there. Measured."""
+    """Context for TLS inside PRELOGIN packets.
+
+    Its maximum is TLS 1.2, the newest that drivers support there (measured).
+    """
     strict: ssl.SSLContext
-    """Context for TDS 8.0, where TLS comes first."""
+    """Context for TDS 8.0, in which the connection starts with TLS."""
 
 
 def create_tls(address: str) -> Tls:
-    """Create TLS with a new certificate, for clients that connect to *address*."""
+    """Create a certificate and TLS contexts for clients that connect to *address*."""
     certificate, key = own_certificate.create_certificate("Mirrordrill simulated SQL Server", [address])
     context = own_certificate.create_context(certificate, key, ssl.TLSVersion.TLSv1_2)
     context.maximum_version = ssl.TLSVersion.TLSv1_2
@@ -47,7 +50,7 @@ def create_tls(address: str) -> Tls:
 
 
 class Wire:
-    """Connection that sends packets and receives bytes; only this class knows whether TLS is used."""
+    """Connection that sends packets and receives bytes. It hides whether TLS is used."""
 
     def __init__(self, pipe: Pipe) -> None:
         self._pipe = pipe
@@ -70,7 +73,7 @@ class Wire:
                 raise MalformedPacketError(f"TLS: {problem.reason}") from None
 
     async def send(self, body: bytes, size: int, spid: int) -> None:
-        """Send a response in packets of up to *size* bytes; with TLS each is one record."""
+        """Send a response in packets of at most *size* bytes. With TLS, each packet is one record."""
         data = build_packets(body, size, spid)
         if self._tls is not None:
             for index in range(0, len(data), size):
@@ -79,9 +82,9 @@ class Wire:
         await self._pipe.write(data)
 
     async def begin_tls(self, context: ssl.SSLContext, in_prelogin: bool, initial_bytes: bytes = b"") -> None:
-        """Run the TLS handshake, within PRELOGIN packets if *in_prelogin*; *initial_bytes* have arrived already.
+        """Perform the TLS handshake, inside PRELOGIN packets if *in_prelogin* is True.
 
-        Raises MalformedPacketError.
+        *initial_bytes*: bytes that have already arrived. Raises MalformedPacketError.
         """
         tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
         waiting = bytearray(initial_bytes)
@@ -105,11 +108,12 @@ class Wire:
             if not data:
                 raise MalformedPacketError("the connection ended during the TLS handshake")
             waiting += data
-        self._incoming.write(bytes(waiting))  # bytes after the last packet of the handshake are already TLS
+        # bytes after the last packet of the handshake already belong to TLS
+        self._incoming.write(bytes(waiting))
         self._tls = tls
 
     def end_tls(self) -> None:
-        """End TLS, which encrypted only the login."""
+        """End TLS after the login, if only the login is encrypted."""
         self._tls = None
 
     @property
@@ -118,7 +122,7 @@ class Wire:
         return self._tls is not None
 
     def end(self) -> None:
-        """Mark the end of the received bytes."""
+        """End the received stream, so that `read` returns."""
         self._pipe.end()
 
     def close(self) -> None:
@@ -126,7 +130,7 @@ class Wire:
         self._pipe.close()
 
     def drop_packets(self, dropped: bool) -> None:
-        """Drop packets, as if the cable between client and server were unplugged, or stop dropping them."""
+        """Start or stop dropping packets, as if the cable between client and server were unplugged."""
         self._pipe.drop_packets(dropped)
 
     def reset(self) -> None:
@@ -135,7 +139,7 @@ class Wire:
 
 
 def _unpack(waiting: bytearray) -> bytes:
-    """Remove the complete PRELOGIN packets from *waiting* and return their content. Raises MalformedPacketError."""
+    """Remove the complete PRELOGIN packets from *waiting*, and return their content. Raises MalformedPacketError."""
     output = bytearray()
     while len(waiting) >= 8 and waiting[0] == PacketKind.PRELOGIN:
         (length,) = struct.unpack_from(">H", waiting, 2)
@@ -145,26 +149,26 @@ def _unpack(waiting: bytearray) -> bytes:
             break
         output += waiting[8:length]
         del waiting[:length]
-    if waiting and waiting[0] not in (PacketKind.PRELOGIN, 0x17):  # 0x17: TLS application data
+    if waiting and waiting[0] not in (PacketKind.PRELOGIN, 0x17):  # 0x17 is TLS application data
         raise MalformedPacketError(f"unexpected packet of type {waiting[0]:#04x} during the TLS handshake")
     return bytes(output)
 
 
 UNREAD_BYTES_MAX: Final = 262_144
-"""Maximum unread bytes before the client's system must wait. Assumed: four full windows of TCP."""
+"""Maximum number of unread bytes before the client must wait. Assumed: four full windows of TCP."""
 
 SO_ATTACH_FILTER: Final = 26
 SO_DETACH_FILTER: Final = 27
-"""Options of a socket [Linux, include/uapi/asm-generic/socket.h]."""
+"""Socket options that attach and detach a filter [Linux, include/uapi/asm-generic/socket.h]."""
 PASS_NOTHING: Final = struct.pack("@HBBI", 0x06, 0, 0, 0)
-"""Filter program of one instruction: BPF_RET | BPF_K, 0 bytes [Linux, include/uapi/linux/filter.h]."""
+"""Socket filter with one instruction: BPF_RET | BPF_K, 0 bytes [Linux, include/uapi/linux/filter.h]."""
 
 
 class Pipe(asyncio.Protocol):
-    """Connection that one task at a time reads."""
+    """Connection whose received bytes one task at a time reads."""
 
     def __init__(self, accepted: Callable[[Pipe], object]) -> None:
-        """Create a pipe; *accepted* is called when the connection exists."""
+        """Create a pipe. *accepted* is called when the connection is established."""
         self._accepted = accepted
         self._transport: asyncio.Transport | None = None
         self._received = bytearray()
@@ -191,7 +195,7 @@ class Pipe(asyncio.Protocol):
     @override
     def eof_received(self) -> bool:
         self.end()
-        return True  # a client that has half-closed may still wait for the result
+        return True  # a client that has closed its sending side may still wait for the result
 
     @override
     def connection_lost(self, problem: Exception | None) -> None:
@@ -212,7 +216,7 @@ class Pipe(asyncio.Protocol):
 
     @property
     def transport(self) -> asyncio.Transport:
-        """Return the connection's transport."""
+        """Return the asyncio transport of the connection."""
         assert self._transport is not None
         return self._transport
 
@@ -233,7 +237,7 @@ class Pipe(asyncio.Protocol):
         return data
 
     async def write(self, data: bytes) -> None:
-        """Write bytes. Raises ConnectionResetError if the client is gone."""
+        """Write bytes. Raises ConnectionResetError if the client has disconnected."""
         if self.transport.is_closing():
             raise ConnectionResetError
         self.transport.write(data)
@@ -241,7 +245,7 @@ class Pipe(asyncio.Protocol):
             await self._room
 
     def end(self) -> None:
-        """End the stream, so that the reader stops waiting."""
+        """End the received stream, so that the reader stops waiting."""
         self._is_closed = True
         self._wake()
 
@@ -250,10 +254,10 @@ class Pipe(asyncio.Protocol):
         self.transport.close()
 
     def drop_packets(self, dropped: bool) -> None:
-        """Let the system drop incoming packets of this connection unacknowledged, or stop that.
+        """Start or stop dropping incoming packets of this connection, which are then not acknowledged.
 
-        Linux only: a socket filter that passes no byte of a packet (man 7 socket, SO_ATTACH_FILTER). The
-        client then sends again and gives up, as on a real network.
+        This works on Linux only, with a socket filter that passes no byte (man 7 socket, SO_ATTACH_FILTER).
+        The client then sends its packets again and gives up, as on a real network.
         """
         wire = self.transport.get_extra_info("socket")
         if sys.platform != "linux" or wire is None or self.transport.is_closing():

@@ -1,1 +1,1 @@
-"""Texts for users: the catalog, sentences for events and refusals, numbers and units. Without Qt."""
+"""Texts for users: translation, announcements of events, and formatting of numbers and units. Without Qt."""

@@ -13,36 +13,41 @@ RANK: Final = (
     "question", "hint", "answer", "chore", "goal", "availability", "role", "log", "alert", "state", "fault", "service",
     "client", "detected",
 )  # fmt: skip
-"""Announced kinds of events, most important first; in a flood the least important are omitted.
+"""Kinds of events that are announced, most important first.
 
-Other kinds repeat one of these, or answer a query of the user.
+If there are too many events, the least important are omitted.
+
+All other kinds repeat one of these, or answer a query of the user.
 """
 
 OF_THE_RUN: Final = frozenset({"question", "hint", "answer", "chore"})
-"""Kinds outside the simulated world, announced in every mode."""
+"""Kinds of events that are not part of the simulated world. They are announced in every mode."""
 
 LEADS: Final = {
     "question": mark("Question: {text}"),
     "hint": mark("Hint: {text}"),
     "fault": mark("Fault: {text}"),
 }
-"""Templates of kinds whose text alone does not show the kind."""
+"""Kind -> template that adds the kind to the text of the event."""
 
 SENTENCES_MAX: Final = 6
 """Maximum number of sentences in one announcement."""
 NAMED_MAX: Final = 3
-"""Maximum names of databases with the same change; more are counted."""
+"""Maximum number of databases with the same change that are named.
+
+If there are more, only their number is announced.
+"""
 
 
 def select_announced_kinds(terms: ModePermissions) -> frozenset[str]:
-    """Return the kinds of events to announce. In an exam they reveal nothing that the trainee should find out."""
+    """Return the kinds of events to announce. In an exam, events that the trainee should find are omitted."""
     if terms.truth:
         return frozenset(RANK) if terms.progress else frozenset(RANK) - {"goal"}
     return OF_THE_RUN | ({"goal"} if terms.progress else set())
 
 
 def describe_events(events: Iterable[Event], kinds: Collection[str] = frozenset(RANK)) -> str:
-    """Describe the events in their order; empty if no event is worth an announcement."""
+    """Describe the events in order. Return an empty text if no event is announced."""
     kept_events = _drop_echoes([event for event in events if event.kind in kinds])
     ranked_groups = [
         (RANK.index(group[0].kind), index, group) for index, group in enumerate(_group_events(kept_events))
@@ -72,7 +77,7 @@ def _drop_echoes(events: list[Event]) -> list[Event]:
 
 
 def _group_events(events: list[Event]) -> list[list[Event]]:
-    """Group the events so that one change of many databases becomes one sentence."""
+    """Group events so that the same change of many databases becomes one sentence."""
     groups: dict[tuple[str, str | None, object], list[Event]] = {}
     for event in events:
         groups.setdefault((event.kind, event.server, _get_change(event)), []).append(event)
@@ -86,11 +91,11 @@ def _group_events(events: list[Event]) -> list[list[Event]]:
 
 
 CHANGES: Final = (StateData, RoleData, ReplicaData, WitnessData)
-"""Classes of event data that name a new state."""
+"""Classes of event data that contain a new state."""
 
 
 def _get_change(event: Event) -> object:
-    """Return the change that the event reports of its database, without the database's name."""
+    """Return the change that the event reports, without the name of the database."""
     if isinstance(event.data, CHANGES):
         return event.data.new
     text = event.text

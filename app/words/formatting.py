@@ -1,4 +1,7 @@
-"""Numbers, units and times as text, without Qt, so that reports and tests use the texts of the window."""
+"""Formatting of numbers, units and times as text.
+
+It is free of Qt, so that reports use the same texts as the window.
+"""
 
 import math
 from collections.abc import Callable
@@ -19,7 +22,7 @@ NOTHING: Final = "–"
 """Text for a missing value."""
 
 _COMMA: Final = frozenset({language.GERMAN})
-"""Languages that write 1.234,5 for 1,234.5."""
+"""Languages that write 1.234,5 instead of 1,234.5."""
 _SWAPPED: Final = str.maketrans(",.", ".,")
 
 _MODES: Final = {
@@ -49,27 +52,28 @@ def get_failover_kind_name(name: str) -> str:
 
 
 def localize_number(text: str) -> str:
-    """Return a number such as 1,234.5, with or without a unit, in the interface language.
+    """Convert a number such as 1,234.5, with or without a unit, to the form of the interface language.
 
-    Use it for displayed text; not for T-SQL, input lines, results, files, or the clock of the servers.
+    Use it for displayed text. Do not use it for T-SQL, input lines, results, files, or the clock of the
+    servers.
     """
     return text.translate(_SWAPPED) if language.get_current_language() in _COMMA else text
 
 
 def format_plain_number(value: float) -> str:
-    """Return a number without needless digits and without separators of thousands: 2.5, 12, 1234."""
+    """Format a number without needless digits and without thousands separators: 2.5, 12, 1234."""
     return localize_number(f"{value:g}")
 
 
 def format_number(value: float | None, decimals: int = 0) -> str:
-    """Format 1234.5 as 1,234 (or 1,234.5 with one decimal); NOTHING for None and for other values."""
+    """Format 1234.5 as 1,234, or as 1,234.5 with one decimal. Return NOTHING for None and for NaN or infinity."""
     if value is None or not math.isfinite(value):
         return NOTHING
     return localize_number(f"{value:,.{decimals}f}")
 
 
 def format_significant(value: float | None, digits: int = 3, decimals_max: int = 9) -> str:
-    """Return about *digits* significant digits, never an exponent: 0.0123, 1.23, 12.3, 1,234."""
+    """Format a number with about *digits* significant digits and without an exponent: 0.0123, 1.23, 12.3, 1,234."""
     if value is None or not math.isfinite(value):
         return NOTHING
     if value == 0.0:
@@ -81,12 +85,12 @@ def format_significant(value: float | None, digits: int = 3, decimals_max: int =
 
 
 def format_short(value: float | None) -> str:
-    """Format like `format_significant` with two decimals at most: smaller values do not matter on screen."""
+    """Format like `format_significant`, but with at most two decimals. Smaller values do not matter on screen."""
     return format_significant(value, decimals_max=2)
 
 
 def format_kb(value: float | None) -> str:
-    """Return a size given in KB, in the unit that suits it: 720 KB, 1.46 MB, 40 GB (1 MB = 1,024 KB)."""
+    """Format a size in KB with a suitable unit: 720 KB, 1.46 MB, 40 GB (1 MB = 1,024 KB)."""
     if value is None or not math.isfinite(value):
         return NOTHING
     for unit in ("KB", "MB", "GB"):
@@ -97,11 +101,11 @@ def format_kb(value: float | None) -> str:
 
 
 LIMITS_KB: Final[tuple[float, ...]] = tuple(1024.0 * s * 10.0**power for power in range(7) for s in (1, 2, 5))
-"""Round ends of a scale of sizes."""
+"""Round upper limits of a scale of sizes, in KB."""
 
 
 def compute_round_limit_kb(value: float) -> float:
-    """Return the next round end of a scale that has room for *value* KB, such as 1, 2, 5 or 10 MB."""
+    """Return the smallest round upper limit that is not below *value*, such as 1, 2, 5 or 10 MB, in KB."""
     return next((limit for limit in LIMITS_KB if limit >= value), LIMITS_KB[-1])
 
 
@@ -112,7 +116,7 @@ def format_kb_per_s(value: float | None) -> str:
 
 
 def format_ms(value: float | None) -> str:
-    """Return a duration given in ms: 0.4 ms, 12 ms, 1.3 s."""
+    """Format a duration in ms: 0.4 ms, 12 ms, 1.3 s."""
     if value is None or not math.isfinite(value):
         return NOTHING
     return (
@@ -123,14 +127,14 @@ def format_ms(value: float | None) -> str:
 
 
 def format_seconds(value: float | None, decimals: int = 2) -> str:
-    """Return a duration: 2.63 s, from a minute on 1:05, from an hour on 1:05:09."""
+    """Format a duration in seconds: 2.63 s, from one minute 1:05, from one hour 1:05:09."""
     if value is None or not math.isfinite(value):
         return NOTHING
     return localize_number(localization.format_duration(value, f".{decimals}f"))
 
 
 def format_hms(value: float | None) -> str:
-    """Return a duration as the Database Mirroring Monitor writes it: hh:mm:ss, rounded up to whole seconds."""
+    """Format a duration as the Database Mirroring Monitor does: hh:mm:ss, rounded up to whole seconds."""
     if value is None or not math.isfinite(value):
         return NOTHING
     whole_seconds = math.ceil(value)
@@ -138,31 +142,31 @@ def format_hms(value: float | None) -> str:
 
 
 def format_percent(share: float | None, decimals: int = 1, sign: bool = False) -> str:
-    """Format 0.0345 as 3.5 %; with *sign* +3.5 %."""
+    """Format 0.0345 as 3.5%. *sign*: add the sign of a positive number."""
     if share is None or not math.isfinite(share):
         return NOTHING
     return localize_number(f"{share * 100.0:{'+' if sign else ''},.{decimals}f}") + format_percent_sign()
 
 
 def format_percent_sign() -> str:
-    """Return the sign as the interface language appends it to a number: 3.5%, but 3,5 % in German."""
+    """Return the percent sign as the interface language appends it to a number: 3.5%, but 3,5 % in German."""
     return " %" if language.get_current_language() == language.GERMAN else "%"
 
 
 def format_run_time(t_s: float, decimals: int = 0) -> str:
-    """Format seconds since the start of the run, for axes and lists: 0:41, 1:02:03, with one decimal 0:41.2."""
+    """Format seconds since the start of the run for axes and lists: 0:41, 1:02:03, or 0:41.2 with one decimal."""
     return localize_number(localization.format_run_time(t_s, decimals))
 
 
 def format_moment(tick: int) -> str:
-    """Format a time of a run, to a tenth of a second: 1:05.2."""
+    """Format a tick as the time of the run with one decimal: 1:05.2."""
     return format_run_time(tick / TICKS_PER_S, 1)
 
 
 def format_server_time(start_time: str, tick: int, decimals: int = 2) -> str:
-    """Return the clock of the simulated servers at *tick*, as an ERRORLOG line begins: 2005-10-22 12:00:41.25.
+    """Format the clock of the simulated servers at *tick* as in the ERRORLOG: 2005-10-22 12:00:41.25.
 
-    *start_time* is what `Settings.start_time` holds (ISO 8601).
+    *start_time*: value of `Settings.start_time` (ISO 8601).
     """
     time = datetime.fromisoformat(start_time) + timedelta(seconds=tick / TICKS_PER_S)
     text = time.strftime("%Y-%m-%d %H:%M:%S")
@@ -170,7 +174,7 @@ def format_server_time(start_time: str, tick: int, decimals: int = 2) -> str:
 
 
 def format_cell(value: object) -> str:
-    """Format a value of a result set as Management Studio prints it in a grid."""
+    """Format a value of a result set as Management Studio shows it in a grid."""
     match value:
         case None:
             return "NULL"
@@ -185,7 +189,7 @@ def format_cell(value: object) -> str:
 
 
 def format_tab_separated(rows: list[list[str]]) -> str:
-    """Return rows for the clipboard; a cell with a tab, quote or line break is quoted, as spreadsheets expect."""
+    """Format rows for the clipboard. Cells with a tab, quote or line break are quoted, as spreadsheets expect."""
     return "\n".join("\t".join(_quote(text) for text in row) for row in rows)
 
 
@@ -196,7 +200,7 @@ def _quote(text: str) -> str:
 
 
 def format_text_table(columns: list[str], rows: list[list[str]]) -> str:
-    """Return columns under dashes, as in results to text."""
+    """Format rows under column names and dashes, as in "results to text"."""
     width = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
     lines = [columns, ["-" * w for w in width], *rows]
     return "\n".join(
@@ -205,7 +209,7 @@ def format_text_table(columns: list[str], rows: list[list[str]]) -> str:
 
 
 def format_brier(calibration: Calibration) -> str:
-    """Return the Brier score of the answers as a sentence: one number for the calibration of the confidence."""
+    """Format the Brier score as a sentence. It is one number for the calibration of the confidence in answers."""
     return tr(
         "Brier score {score} of {n}: 0 means always sure and right, 0.25 means undecided every time."
     ).format(
@@ -218,12 +222,12 @@ def format_brier(calibration: Calibration) -> str:
 
 
 class Unit(Struct, frozen=True):
-    """Format of values and scale of an axis."""
+    """Unit of values: their text, and the scale of an axis."""
 
     name: str
     text: Callable[[float | None], str]
     thousand: float = 1000.0
-    """Factor of the next larger unit (1,024 for KB), so that ticks are round numbers of it."""
+    """Factor between this and the next larger unit (1,024 for KB), so that axis ticks are round numbers of both."""
 
 
 KB: Final = Unit("KB", format_kb, 1024.0)
@@ -240,7 +244,7 @@ def _append_unit(number: str, unit: str) -> str:
 
 
 class Counter(Struct, frozen=True):
-    """Counter with its title, its unit, and the minimum top of its axis."""
+    """Counter with its title, its unit, and the minimum upper limit of its axis."""
 
     name: str
     title: str
@@ -257,14 +261,14 @@ COUNTERS: Final = {
     row["name"]: Counter(row["name"], row["title"], _UNITS[row["unit"]], float(row["least_top"]), row["help"])
     for row in _ROWS
 }
-"""Every counter of the engine (a test compares), in the order of lists."""
+"""Name -> counter, for every counter of the engine (ensured by a test), in the order of lists."""
 
 OF_GROUPS: Final = {row["name"]: row["of_groups"] for row in _ROWS if row["of_groups"]}
-"""Titles for replicas of availability groups."""
+"""Name of a counter -> its title for replicas of availability groups, if it differs."""
 
 
 def build_counter(name: str, of_groups: bool) -> Counter:
-    """Return the counter of a name, with its unit."""
+    """Return the counter *name*. *of_groups*: with its title for replicas of availability groups."""
     known_counter = COUNTERS[name]
     return replace(known_counter, title=OF_GROUPS[name]) if of_groups and name in OF_GROUPS else known_counter
 
@@ -273,12 +277,12 @@ OF_COPIES: Final = (
     "send_queue_kb", "redo_queue_kb", "commit_delay_ms", "log_send_kb_per_s", "redo_kb_per_s", "unhardened_kb",
     "sends_per_s", "mirror_cpu_percent", "mirror_data_writes_kb_per_s", "mirror_dirty_pages",
 )  # fmt: skip
-"""Counters that need a second copy of the database, which a failover cluster instance does not have."""
+"""Counters that require a second copy of the database, which a failover cluster instance does not have."""
 
 WATCHED_ALONE: Final = (
     "transactions_per_s", "response_s", "log_generation_kb_per_s", "log_since_checkpoint_kb",
 )  # fmt: skip
-"""Counters in the charts by default if no database has a second copy."""
+"""Counters that charts show by default if no database has a second copy."""
 
 WATCHED: Final = ("send_queue_kb", "redo_queue_kb", "transactions_per_s", "commit_delay_ms")
-"""Counters in the charts by default: they show the health of mirroring."""
+"""Counters that charts show by default. They show the health of mirroring."""

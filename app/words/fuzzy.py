@@ -1,4 +1,4 @@
-"""Search by a few letters: words of the query anywhere in the text, or their letters in order. Without Qt."""
+"""Fuzzy search: a text matches if it contains the words of the query, or their letters in order. Without Qt."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -9,7 +9,7 @@ from msgspec import Struct
 Item = TypeVar("Item")
 
 SEARCH_WORDS_PROPERTY: Final = "also"
-"""Property of an action: hidden words by which the palette finds it."""
+"""Property of an action that contains further words by which the palette finds the action."""
 
 _AT_WORD, _INSIDE, _SCATTERED = 3, 2, 1
 """Scores of a query word: at the start of a word, within a word, or only its letters in order."""
@@ -21,15 +21,15 @@ class Match(Struct, frozen=True):
     """Match of a query in a text."""
 
     score: float
-    """Score; higher is better."""
+    """Quality of the match; higher is better."""
     places: tuple[int, ...]
-    """Positions of the matched letters, for highlighting."""
+    """Indexes of the matched letters, for highlighting."""
     scattered: bool = False
-    """True if some word matches only by its letters in order."""
+    """True if the text contains the letters of some word only in order, not adjacent."""
 
 
 def match(query: str, text: str) -> Match | None:
-    """Match all words of *query* in *text*, in any case and order; None if one is missing."""
+    """Match all words of *query* with *text*, in any case and order. Return None if a word does not match."""
     score, positions, scattered = 0.0, set[int](), False
     folded, words = text.lower(), query.lower().split()
     for word in words:
@@ -45,10 +45,10 @@ def match(query: str, text: str) -> Match | None:
 def find_best_matches(
     query: str, items: Iterable[Item], text: Callable[[Item], str]
 ) -> list[tuple[Item, Match]]:
-    """Return the matching items, best first; items with equal scores keep their order.
+    """Return the matching items, best first. Items with equal scores keep their order.
 
-    The exact text comes first, then the whole phrase. Matches by scattered letters count only if no item
-    contains the words.
+    An equal text comes first, then a text that contains the whole phrase. Scattered matches count only if
+    there are no other matches.
     """
     matches = [(item, fuzzy_match) for item in items if (fuzzy_match := match(query, text(item))) is not None]
     if any(not fuzzy_match.scattered for _, fuzzy_match in matches):
@@ -65,17 +65,17 @@ def find_best_matches(
 
 
 def normalize_text(text: str) -> str:
-    """Return *text* in lower case without punctuation around words.
+    """Return the words of *text* in lower case, separated by spaces and without punctuation.
 
-    Texts that a reader considers equal become equal.
+    Texts that differ only in case and punctuation become equal.
     """
     return " ".join(re.findall(r"[\w#@$-]+", text.lower()))
 
 
 def _find_word(query: str, text: str, is_whole_query: bool) -> Match | None:
-    """Find a word.
+    """Return the best match of one word in *text*, or None.
 
-    In a search for a phrase, the letters of a scattered match must be in one word of the text.
+    If the query has several words, the letters of a scattered match must be in one word of the text.
     """
     starts = [word_match.start() for word_match in _WORD_START.finditer(text)]
     position = next((start for start in starts if text.startswith(query, start)), None)
@@ -89,12 +89,15 @@ def _find_word(query: str, text: str, is_whole_query: bool) -> Match | None:
 
 
 def _score_match(query: str, start: int, text: str, score: float) -> Match:
-    """Score a match: early and in a short text is a little better."""
+    """Build a match. An early position and a short text slightly increase *score*."""
     return Match(score - start / 1000.0 - len(text) / 10_000.0, tuple(range(start, start + len(query))))
 
 
 def _find_initials(query: str, text: str, starts: list[int]) -> list[int]:
-    """Return the positions of the letters of *query* as initials of words; empty if there is no such match."""
+    """Return the indexes of the letters of *query* as initials of words.
+
+    Return an empty list if a letter is missing.
+    """
     positions: list[int] = []
     for letter in query:
         previous_place = positions[-1] if positions else -1
@@ -106,7 +109,10 @@ def _find_initials(query: str, text: str, starts: list[int]) -> list[int]:
 
 
 def _find_letters(query: str, text: str, anywhere: bool) -> list[int]:
-    """Return the places of the word's letters in order, *anywhere* or within one word; empty if a letter is missing."""
+    """Return the indexes of the letters of *query* in order. Return an empty list if a letter is missing.
+
+    *anywhere*: True if the letters may be in different words.
+    """
     gap = ".*?" if anywhere else r"\w*?"
     letters_match = re.search(
         ("" if anywhere else r"\b") + gap.join(f"({re.escape(letter)})" for letter in query), text

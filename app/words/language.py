@@ -28,15 +28,15 @@ GERMAN: Final = "de"
 PSEUDO: Final = "pseudo"
 """Pseudo language: English with accents, brackets and 40% more length. It reveals unmarked and cut texts."""
 LANGUAGES: Final = {ENGLISH: "English", GERMAN: "Deutsch"}
-"""Selectable languages, each with its own name."""
+"""Selectable languages -> their own names."""
 ENVIRONMENT: Final = "MIRRORDRILL_LANGUAGE"
 """Environment variable that overrides the setting: `en`, `de` or `pseudo`."""
 
 _LONGER: Final = 0.4
-"""Extra length of the pseudo language, as of German, Finnish and Russian labels compared with English."""
+"""Additional length of the pseudo language, similar to German, Finnish and Russian labels compared with English."""
 _OPENED: Final = "[!!! "
 _KEPT: Final = re.compile(r"\{[^{}]*\}|<[^<>]*>|&#?\w+;|&(?=\w)|\\.")
-"""Placeholders, tags, entities and access key marks, which are not words."""
+"""Pattern of placeholders, tags, entities and access key marks, which the pseudo language does not change."""
 _ACCENTED: Final = str.maketrans(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
     "ÅƁÇÐÉƑĜĤÎĴĶĻṀÑÖÞǪŔŠŢÛṼŴẊÝŽåƀçðéƒĝĥîĵķļɱñöþǫŕšţûṽŵẋýž",
@@ -44,22 +44,22 @@ _ACCENTED: Final = str.maketrans(
 
 
 def tr(text: str) -> str:
-    """Translate *text* to the interface language; return it unchanged if the catalog has no entry."""
+    """Translate *text* to the interface language. Without an entry in the catalog, return it unchanged."""
     return _catalog.gettext(text) if text else ""
 
 
 def trn(singular: str, plural: str, n: int) -> str:
-    """Return the form of "{n} thing", "{n} things" that goes with *n* in the language of the interface."""
+    """Translate "{n} thing" or "{n} things", in the plural form that the interface language has for *n*."""
     return _catalog.ngettext(singular, plural, n)
 
 
 def get_current_language() -> str:
-    """Name of the language in use."""
+    """Return the name of the current interface language."""
     return _name
 
 
 def use_language(name: str) -> None:
-    """Use the language *name* for `tr` from now on; an unknown one means English."""
+    """Use the language *name* for `tr` from now on. An unknown name selects English."""
     global _catalog, _name
     _name = name if name in LANGUAGES or name == PSEUDO else ENGLISH
     _catalog = _load_catalog(_name)
@@ -76,9 +76,9 @@ def _load_catalog(name: str) -> gettext.NullTranslations:
 
 
 def choose_language(by_environment: str, by_setting: str, by_system: str) -> str:
-    """Return the first of the three that names an available language, else English.
+    """Return the first argument that names an available language, or else English.
 
-    *by_system* is a locale's name such as `de_AT`; only its first part counts.
+    *by_system* is the name of a locale, such as `de_AT`. Only its first part counts.
     """
     for name in (by_environment, by_setting, by_system.replace("-", "_").partition("_")[0]):
         if name in LANGUAGES or (name == PSEUDO and name == by_environment):
@@ -89,7 +89,7 @@ def choose_language(by_environment: str, by_setting: str, by_system: str) -> str
 def translate_to_pseudo(text: str) -> str:
     """Return *text* in the pseudo language: readable, longer, and visibly translated.
 
-    A text that is already in it is unchanged.
+    A text that is already in the pseudo language is unchanged.
     """
     if text.startswith(_OPENED):
         return text

@@ -1,8 +1,8 @@
-"""Localization of the engine's texts into the language of the interface.
+"""Localization of the engine's texts to the interface language.
 
-The engine writes English, so that a run is the same in every language. Its messages contain their template and
-arguments. Text that intentionally stays English (see `app.words.language`) is no `LocalizableMessage` and is shown
-unchanged.
+The engine writes English, so that a run is the same in every language. Its messages contain their template
+and arguments. Text that intentionally stays English (see `app.words.language`) is not a `LocalizableMessage`
+and is shown unchanged.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from engine.verbs.lines import describe_line
 
 
 def localize(text: str) -> str:
-    """Localize *text* with its numbers; return anything but a `LocalizableMessage` unchanged."""
+    """Localize a `LocalizableMessage` with its numbers. Return any other text unchanged."""
     if not isinstance(text, LocalizableMessage) or language.get_current_language() == language.ENGLISH:
         return text
     return _FIELDS.vformat(tr(text.template), (), dict(text.args))
@@ -34,18 +34,18 @@ _FIELDS = _Fields()
 
 
 def shorten_line(line: str, letters: int) -> str:
-    """Return *line* without its line ends, cut off after so many *letters*."""
+    """Return *line* without line breaks, cut off after *letters* characters."""
     text = " ".join(line.split())
     return text if len(text) <= letters else f"{text[: letters - 1]}…"
 
 
 def describe_input(line: str, choices: Mapping[str, Sequence[str]]) -> str:
-    """Describe an input for people; return other text unchanged. *choices*: question -> its choices."""
+    """Describe an input in words. Return any other text unchanged. *choices*: question -> its choices."""
     return localize(describe_line(line, choices))
 
 
 def describe_cause(mistake: Mistake) -> str:
-    """Describe the cause of a mistake: the earlier action or event with its time, or the omission; "" if none."""
+    """Describe the cause of a mistake: the earlier action or event with its time, or the omission; or an empty text."""
     words = localize(mistake.cause)
     if mistake.omission or not words:
         return words
