@@ -40,7 +40,7 @@ RETENTION_S: Final = 3600.0
 
 
 class BusUnavailableError(Exception):
-    """The NATS server cannot be used; the text gives the reason."""
+    """Error for a NATS server that cannot be used. The text gives the reason."""
 
 
 class SeatNews(SeatStatus, frozen=True, kw_only=True):
@@ -50,7 +50,7 @@ class SeatNews(SeatStatus, frozen=True, kw_only=True):
     acknowledged: int
     connected: bool
     visit: int
-    """Number of the seat's connection; the highest one counts."""
+    """Number of the seat's connection. The connection with the highest number counts."""
 
 
 class OfHost(WireMessage, frozen=True, kw_only=True):
@@ -69,21 +69,21 @@ class SeatChanges(OfHost, frozen=True, tag="seats"):
 
 
 class ClassChanged(OfHost, frozen=True, tag="changed"):
-    """The class, its seats or its instructions have changed in the record."""
+    """Message that the class, its seats or its instructions have changed in the record."""
 
 
 class StateRequest(OfHost, frozen=True, tag="hello"):
-    """A new or returning host requests the state of all seats."""
+    """Request of a new or returning host for the state of all seats."""
 
 
 class HandLoweredNews(OfHost, frozen=True, tag="lowered"):
-    """The hand of a seat was lowered."""
+    """Message that the hand of a seat was lowered."""
 
     seat: int
 
 
 class RunShownNews(OfHost, frozen=True, tag="shown"):
-    """The run of a seat is shown to all seats, or the shared replay has ended."""
+    """Message that the run of a seat is shown to all seats, or that the shared replay has ended."""
 
     show: ShowRuns
 

@@ -63,7 +63,7 @@ _READ: Final[dict[str, Callable[[str], object]]] = {
 
 
 class HostUnavailableError(Exception):
-    """The host of the class does not respond; the text gives the reason."""
+    """Error for a class host that does not respond. The text gives the reason."""
 
 
 class ConsoleCommandError(Exception):

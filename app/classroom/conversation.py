@@ -13,13 +13,13 @@ from app.classroom.messages.requests import PERMITTED_REQUESTS, REQUESTS, Reques
 from app.words.language import tr
 
 SEND_S: Final = 5.0
-"""Time after which a seat or console that does not accept a message is disconnected."""
+"""Wall time after which a seat or console that does not accept a message is disconnected."""
 BROADCAST_S: Final = 0.5
 """Maximum wall time that a broadcast waits for slow connections. Their messages are still sent afterwards."""
 
 
 class RequestRefusedError(Exception):
-    """A connection or request is refused; the text gives the reason."""
+    """Error for a connection or request that is refused. The text gives the reason."""
 
     def __init__(self, why: str, code: int = REFUSED) -> None:
         super().__init__(why)

@@ -211,7 +211,7 @@ class GuiSeat:
         self.link.wake()
 
     def allow_looks(self, consent: bool) -> None:
-        """Allow or forbid the instructor to observe the seat."""
+        """Permit the instructor to observe the seat, or withdraw the permission."""
         self.link.consent = consent
         self.link.wake()
 

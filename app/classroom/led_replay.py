@@ -19,7 +19,7 @@ class LedReplay:
     """Shared replay of a class. A seat that reconnects receives it again."""
 
     def __init__(self, read_log: Callable[[int], Awaitable[list[LogEntry]]]) -> None:
-        """Create a replay that shows nothing; *read_log* reads all entries of a seat."""
+        """Create a replay that shows nothing. *read_log* reads all entries of a seat."""
         self._read_log = read_log
         self._seats: tuple[int, ...] = ()
         self.message = RunShown(name=None, acts=[])

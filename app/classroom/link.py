@@ -59,7 +59,7 @@ class HostConnection(threading.Thread, Generic[FromHost]):
     """
 
     def __init__(self, invitation: Invitation | None) -> None:
-        """Create the connection; without an *invitation* it never dials."""
+        """Create the connection. Without an *invitation*, it never dials."""
         super().__init__(daemon=True)
         self.incoming: SimpleQueue[FromHost] = SimpleQueue()
         self.refused = ""

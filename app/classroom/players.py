@@ -23,7 +23,7 @@ LOOK_TICKS: Final = TICKS_PER_S // 10
 
 
 class SolutionNotFoundError(Exception):
-    """There is no reference solution to play; the text gives the reason."""
+    """Error for a drill whose reference solution is not available. The text gives the reason."""
 
 
 def create_input_player(lines: Sequence[Input]) -> Callable[[SeatRun, int], None]:

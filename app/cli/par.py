@@ -134,7 +134,7 @@ def _search_certificate(
     with catch_interrupts() as stop:
 
         def is_time_over(share: float = 1.0) -> bool:
-            """-"""
+            """Return whether *share* of the time limit has passed, or Ctrl+C was pressed."""
             return stop() or progress.passed_s >= share * seconds
 
         for share in work.run_steps():  # each search plays its initial plans, even after the time limit

@@ -31,7 +31,7 @@ BOTTOM: Final = 48
 NAME: Final = 40
 """Distance from the plot to a name, in pixels."""
 LETTER: Final = 8
-"""Maximum width of a letter of a name, in pixels. Assumed: fonts differ."""
+"""Maximum width of a letter of a name, in pixels. Assumed, because fonts differ."""
 ROW: Final = 18
 """Height of a line with a name, in pixels."""
 

@@ -128,7 +128,7 @@ class HelperProcess(Struct):
 
 
 class SearchProcesses:
-    """This process and its helpers.
+    """Search that is distributed over this process and its helpers.
 
     The next free process takes the next job. Results are yielded in the order of the jobs, so that they do
     not depend on the number of processes.

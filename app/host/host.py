@@ -304,7 +304,7 @@ class Host:
         self._begin_search(STATE_KINDS)
 
     def run_to_alarm(self) -> None:
-        """Run at full speed until a threshold is exceeded or a server logs an error."""
+        """Run at full speed until a threshold is crossed or a server logs an error."""
         self._begin_search(frozenset({"alert", "errorlog"}), is_match=is_alarm)
 
     def run_until(self, condition: str) -> None:

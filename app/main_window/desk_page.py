@@ -95,7 +95,7 @@ class DeskPage(QWidget):
         return self.desk.get_view_of(Topology)
 
     def insert_bar(self, bar: QWidget) -> None:
-        """Insert *bar* between the time bar and the desk."""
+        """Insert *bar* between the time controls and the desk."""
         self._column.insertWidget(1, bar)
 
     def add_stage(self, stage: QWidget) -> None:

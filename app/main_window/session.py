@@ -93,7 +93,7 @@ class HostSession(QObject):
 
     @property
     def looking_back(self) -> bool:
-        """Return whether a past time is shown."""
+        """Return whether a past time is on screen."""
         return self.host.looking_back
 
     def stop(self) -> None:

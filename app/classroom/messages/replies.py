@@ -106,7 +106,7 @@ class AcknowledgedActions(WireMessage, frozen=True, tag="acknowledged"):
 
 
 class ClassClock(Struct, frozen=True):
-    """Class clock. No seat may pass its time."""
+    """Current state of the class clock. No seat may pass its time."""
 
     tick: int
     """Tick of the class clock at the time at which the message is sent."""
@@ -187,7 +187,7 @@ class VerdictMessage(WireMessage, frozen=True, tag="result"):
 
 
 class SeatRefusal(WireMessage, frozen=True, tag="refused"):
-    """Reason why a seat is refused."""
+    """Message that a seat is refused, with the reason."""
 
     text: str
 
