@@ -51,7 +51,7 @@ def _is_usable(address: str) -> bool:
 
 
 def _read_interfaces() -> list[InterfaceAddress]:
-    if find_spec("ifaddr") is not None:  # installed with zeroconf
+    if find_spec("ifaddr") is not None:  # zeroconf installs this package
         import ifaddr
 
         return [

@@ -26,7 +26,7 @@ def build_connection(address: str) -> connect:
     return connect(
         f"wss://{address}/",
         ssl=certificate.create_seat_context(),
-        proxy=None,  # the class is on the local network
+        proxy=None,  # not needed, because the class is on the local network
         compression=None,
         max_size=WELCOME_BYTES_MAX,
         ping_interval=PINGS_S,

@@ -381,7 +381,7 @@ def _create_engine(url: str, create: bool) -> Engine:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")  # acknowledged data must survive a power failure
             connection.execute("PRAGMA foreign_keys = ON")
-            connection.execute("PRAGMA secure_delete = ON")  # overwrite deleted data
+            connection.execute("PRAGMA secure_delete = ON")  # overwrites deleted data
             connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_S * 1000:.0f}")
 
     return engine

@@ -304,7 +304,7 @@ def _stop_at_end(owner_pipe: TextIO, loop: asyncio.AbstractEventLoop, server: _S
     """Stop the server when *owner_pipe* ends, which means that the owning window has ended or crashed."""
     for _ in owner_pipe:
         pass
-    with suppress(RuntimeError):  # the host has already ended
+    with suppress(RuntimeError):  # the event loop has already ended
         loop.call_soon_threadsafe(server.stop)
 
 

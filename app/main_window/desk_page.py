@@ -343,14 +343,14 @@ class ViewConnection(WindowPart):
         dock.raise_()
 
     def _open_log(self, server: str) -> None:
-        from app.views.error_log import ErrorLog  # the view must exist first
+        from app.views.error_log import ErrorLog  # late import, because it loads the view
 
         self._desk.get_view_of(ErrorLog).show_server(server)
         self._desk.focus_view("error_log")
 
     def _open_dashboard(self, server: str, group: str) -> None:
         self._desk.focus_view("dashboard")
-        from app.views.dashboard import Dashboard  # only with the view
+        from app.views.dashboard import Dashboard  # late import, because it loads the view
 
         self._desk.get_view_of(Dashboard).show_group(server, group)
 

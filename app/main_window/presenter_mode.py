@@ -137,7 +137,7 @@ class PresenterMode(WindowPart):
         look.set_font_scale(max(TEXT_SCALE, scale))
         self._window.setWindowState(self._window.windowState() | Qt.WindowState.WindowFullScreen)
         self._topology.fit()
-        if self._topology.isVisible():  # the stage keeps the focus if it is open
+        if self._topology.isVisible():  # if it is hidden, the stage keeps the focus
             self._topology.setFocus()
 
     def stop(self) -> None:

@@ -157,7 +157,7 @@ class QueryDrafts(WindowPart):
     def _list_keys(self) -> list[str]:
         assert self._profile is not None
         drafts = self._profile.drafts
-        return [key for key in drafts.list_keys() if key != EDITOR_DRAFT]  # a drafts object is not a mapping
+        return [key for key in drafts.list_keys() if key != EDITOR_DRAFT]
 
     def save_and_close(self) -> None:
         """Store the drafts for the last time, because the profile is about to be closed."""

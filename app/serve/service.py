@@ -128,7 +128,7 @@ def _read(
     for line in map(str.strip, lines):
         if line:
             host.inbox.post(line).answer.add_done_callback(partial(print_result, line))
-    with suppress(RuntimeError):  # the run may have ended before its input was applied
+    with suppress(RuntimeError):  # RuntimeError: the event loop may have ended already
         loop.call_soon_threadsafe(stop_event.set)
 
 
