@@ -1,1 +1,1 @@
-"""Evaluation of a run: score, report, mistakes, review, skills, and automatic players that test the score."""
+"""Evaluation of runs: score, report, mistakes, review, skills, and automatic players that test the score."""

@@ -1,8 +1,8 @@
-"""Automatic players that test whether the right runs get the points, from the reference to exploits of the rubric.
+"""Automatic players that test whether the right runs earn the points: the reference and exploits.
 
-Every exploit has an honest twin, which plays the same without the trick. The exploit must rank behind it. The
-ranking compares, in this order: completed runs, points, hints and rewinds, time of the goals, time of the
-last action. A player who only wastes time without hurting users keeps the points and ranks later.
+Every exploit has an honest twin, which plays the same without the trick. The exploit must rank behind its
+twin. The ranking compares, in this order: completed runs, points, hints and rewinds, time of the goals, time
+of the last action. Wasting time without harm to users costs no points, but a lower rank.
 """
 
 import math
@@ -25,13 +25,13 @@ from engine.inputs import Input, InputError
 from engine.model import Tick, to_ticks
 
 Play = Callable[[Scenario, int], Drill]
-"""Function that plays the drill of a scenario with a seed to its end."""
+"""Function that plays the drill of a scenario to its end, with a seed."""
 
 RANDOM_ACTS: Final = 25
-"""Number of actions of a random player. Assumed: as many as a nervous person performs in a drill."""
+"""Number of actions of a random player. Assumed: a nervous person performs as many in a drill."""
 RANDOM_PLAYERS: Final = 3
 STALL_S: Final = 60.0
-"""Delay of each action of a stalling player."""
+"""Delay of each action of the player that is late."""
 REVERT_EVERY_S: Final = 20.0
 FIRST_ACTION_TICK: Final = to_ticks(1.0)
 """Time of the first action of players that do not wait for the failure."""
@@ -55,7 +55,7 @@ _SWITCHES: Final = (
 
 
 def list_candidate_lines(scenario: Scenario) -> list[str]:
-    """Return the input lines that a player could try in a drill, whether sensible or not."""
+    """Return input lines that a player could try in a drill, useful or not."""
     lines = [f"{verb} {server.name}" for server in scenario.servers for verb in _SWITCHES]
     for server in scenario.servers:
         for database in scenario.databases:
@@ -69,7 +69,7 @@ def list_candidate_lines(scenario: Scenario) -> list[str]:
 
 
 def _try(drill: Drill | History, line: str) -> None:
-    with suppress(InputError):  # a person would read the error and continue
+    with suppress(InputError):  # continue, as a person would after reading the error
         drill.apply_line(line)
 
 
@@ -80,7 +80,7 @@ def _play_to_end(drill: Drill | History) -> Drill:
 
 
 def _list_reference_inputs(scenario: Scenario, seed: int) -> list[Input]:
-    """Return the inputs of the reference, with their times."""
+    """Return the inputs of the reference solution with their times."""
     return play_reference(scenario, seed).journal
 
 
@@ -103,7 +103,7 @@ def build_random_player(player: int) -> Play:
 
 
 def play_worst(scenario: Scenario, seed: int) -> Drill:
-    """Remove every session, force service wherever possible, then switch everything off."""
+    """Remove every session, force service wherever possible, then power off everything."""
     drill = Drill(scenario, seed)
     for clause in ("SET WITNESS OFF", "SET PARTNER OFF"):
         drill.advance_to(drill.tick + FIRST_ACTION_TICK)
@@ -119,7 +119,7 @@ def play_worst(scenario: Scenario, seed: int) -> Drill:
 
 
 def add_noops_and_undo(scenario: Scenario, seed: int) -> Drill:
-    """Play the reference, but break and repair something healthy, and inspect something, around each step."""
+    """Play the reference. Before each step, unplug and plug in a healthy server, and query it."""
     drill = Drill(scenario, seed)
     for item in _list_reference_inputs(scenario, seed):
         drill.advance_to(item.tick)
@@ -140,7 +140,7 @@ def add_noops_and_undo(scenario: Scenario, seed: int) -> Drill:
 
 
 def try_harmful_first(scenario: Scenario, seed: int) -> Drill:
-    """Try a harmful action before each step of the reference, check its effect, and rewind."""
+    """Play the reference. Before each step, try harmful actions, watch their effect, and rewind."""
     history = History(Drill(scenario, seed))
     harm = [
         line
@@ -158,7 +158,7 @@ def try_harmful_first(scenario: Scenario, seed: int) -> Drill:
 
 
 def farm_hints(scenario: Scenario, seed: int) -> Drill:
-    """Open every hint until the end of the drill, rewind to the beginning, and play the reference."""
+    """Open every hint during the reference, rewind to the beginning, and play the reference again."""
     history = History(Drill(scenario, seed))
     steps = _list_reference_inputs(scenario, seed)
     for item in steps:
@@ -170,13 +170,13 @@ def farm_hints(scenario: Scenario, seed: int) -> Drill:
 
 
 def play_late(scenario: Scenario, seed: int) -> Drill:
-    """Play the reference with each step a minute late."""
+    """Play the reference with each step delayed by STALL_S."""
     inputs = [replace(i, tick=i.tick + to_ticks(STALL_S)) for i in _list_reference_inputs(scenario, seed)]
     return _play_steps(Drill(scenario, seed), inputs)
 
 
 def act_before_failure(scenario: Scenario, seed: int) -> Drill:
-    """Apply all actions of the reference immediately, before anything has happened."""
+    """Apply all actions of the reference at the start, before the failure."""
     return _play_steps(
         Drill(scenario, seed),
         [replace(i, tick=FIRST_ACTION_TICK) for i in _list_reference_inputs(scenario, seed)],
@@ -195,7 +195,7 @@ def revert_all_repeatedly(scenario: Scenario, seed: int) -> Drill:
 
 
 def finish_immediately(scenario: Scenario, seed: int) -> Drill:
-    """End the drill before anything can fail."""
+    """End the drill at the start, before the failure."""
     drill = Drill(scenario, seed)
     drill.advance_to(FIRST_ACTION_TICK)
     _try(drill, "finish")
@@ -203,7 +203,7 @@ def finish_immediately(scenario: Scenario, seed: int) -> Drill:
 
 
 def finish_when_goals_met(scenario: Scenario, seed: int) -> Drill:
-    """Play the reference and end the drill at the first second with all goals reached."""
+    """Play the reference, and end the drill in the first second at which all goals are reached."""
     drill = Drill(scenario, seed)
     steps = list(reversed(_list_reference_inputs(scenario, seed)))
     while not drill.finished and not all(goal.is_reached for goal in drill.goals.values()):
@@ -227,7 +227,7 @@ def _play_steps(drill: Drill | History, steps: Iterable[Input]) -> Drill:
 
 
 Allowed = Callable[[Scenario], str]
-"""Function that returns why a trick is allowed in a scenario; empty if it is not."""
+"""Function that returns the reason why a scenario allows an exploit; empty if it does not."""
 
 
 def _explain_early_action(scenario: Scenario) -> str:
@@ -241,14 +241,14 @@ def _explain_early_finish(scenario: Scenario) -> str:
 
 
 class Agent(Struct, frozen=True):
-    """Player with its name. An exploit also has the name of its honest twin."""
+    """Automatic player with its name. An exploit also has the name of its honest twin."""
 
     name: str
     play: Play
     twin: str | None = None
     allowed: Allowed = lambda _: ""
-    """Function that returns why the agent may equal the score of its honest twin, or finish earlier with
-    equal points. It returns "" if the agent may not.
+    """Function that returns the reason why the agent may equal its honest twin, or finish earlier with equal
+    points. The result is "" if the agent may not.
     """
 
 
@@ -278,14 +278,14 @@ class AgentResult(Struct, frozen=True):
     finished: bool
     hints_cost: float = 0.0
     aids: int = 0
-    """Number of opened hint layers and of rewinds."""
+    """Number of opened hint layers plus number of rewinds."""
     reached_s: float | None = None
-    """Mean time at which the goals were reached; None if some were not."""
+    """Mean time at which the goals were reached; None if a goal was missed."""
     last_deed_s: float = 0.0
 
     @property
     def key(self) -> tuple[bool, float, int, float, float]:
-        """Return the sort key; better results come first."""
+        """Sort key. The best result is first."""
         reached_s = math.inf if self.reached_s is None else self.reached_s
         return (not self.finished, -self.total, self.aids, reached_s, self.last_deed_s)
 
@@ -302,17 +302,18 @@ class AgentResult(Struct, frozen=True):
 
 
 class Ranking(Struct, frozen=True):
-    """All agents in one scenario, best first, and a sentence for each violation of the expected order."""
+    """Ranking of all agents in one scenario, best first."""
 
     scenario: str
     seed: int
     standings: tuple[AgentResult, ...]
     violations: tuple[str, ...]
+    """Sentence for each violation of the expected order."""
     allowed: tuple[tuple[str, str], ...] = ()
-    """Exploits that rank equal to or before their twin, with the reason why they may."""
+    """(exploit, reason) for exploits that are allowed to rank at or before their twin."""
 
     def find_result(self, agent: str) -> AgentResult:
-        """Return the result of an agent by name."""
+        """Return the result of the agent with this name."""
         return next(standing for standing in self.standings if standing.agent == agent)
 
     def as_json(self) -> dict[str, object]:
@@ -327,7 +328,7 @@ class Ranking(Struct, frozen=True):
 
 
 def rank_agents(scenario: Scenario, seed: int | None = None, agents: Iterable[Agent] = AGENTS) -> Ranking:
-    """Let every agent play the drill in practice mode, and check the ranking."""
+    """Let every agent play the drill in practice mode, rank the results, and check the order."""
     seed, agents = scenario.seed if seed is None else seed, tuple(agents)
     try:
         play_reference(scenario, seed)
@@ -343,7 +344,9 @@ def rank_agents(scenario: Scenario, seed: int | None = None, agents: Iterable[Ag
         and by_name[agent.name].key <= by_name[agent.twin].key
         and (reason := agent.allowed(scenario))
     )
-    order = sorted(standings, key=lambda s: s.key)  # a stable sort: ties keep the order of AGENTS
+    order = sorted(
+        standings, key=lambda s: s.key
+    )  # the sort is stable: equal results keep the order of AGENTS
     errors = find_ranking_errors(standings, twins, [name for name, _ in allowed])
     return Ranking(scenario.name, seed, tuple(order), tuple(errors), allowed)
 
@@ -417,7 +420,7 @@ later last action; + ranked equal to or above the reference, which is allowed he
 
 
 def format_table(rankings: Iterable[Ranking]) -> str:
-    """Format all rankings as one table with a row for each scenario and a column for each agent."""
+    """Format all rankings as one table: a row for each scenario, and a column for each agent."""
     rankings = list(rankings)
     names = [agent.name for agent in AGENTS]
     width = max((len(ranking.scenario) for ranking in rankings), default=0)

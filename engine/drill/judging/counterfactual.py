@@ -1,8 +1,8 @@
-"""Result of a run without one of its actions: the run is replayed and that action is left out.
+"""Result of a run without one of its actions: the run is replayed without this action.
 
-The replay also leaves out two consequences of the action: later lines that the other run cannot apply or
-refuses, and emergency measures (forcing or removing a session) for a service that would have recovered
-automatically.
+The replay also omits consequences of the action: later lines that the replay cannot apply or refuses, and
+emergency measures (forcing service or removing a session) for a database that recovers automatically without
+them.
 """
 
 import re
@@ -27,42 +27,42 @@ from engine.verbs import REMARKS
 from engine.verbs.lines import describe_input
 
 DEEDS_MAX: Final = 12
-"""Maximum number of actions that are tested, the earliest first. Actions that the reference lacks take
+"""Maximum number of actions that are tested, the earliest first. Actions that are not in the reference take
 precedence.
 
 Assumed.
 """
 
 WORK_MAX: Final = 60 * 3600 * TICKS_PER_S
-"""Maximum work of all tests together, in ticks times databases: sixty hours of one database, which take half
-a minute. Assumed.
+"""Maximum total work of all tests, in ticks times databases. Assumed: sixty hours of one database, which take
+half a minute.
 """
 
 BACK_S: Final = 60.0
-"""Time within which a service must return by itself for an emergency measure to be needless. Assumed: several
-times a failover.
+"""Maximum time of an automatic recovery that makes an emergency measure needless. Assumed: several times the
+duration of a failover.
 """
 
 REFUSED_S: Final = 1.0
-"""Time within which a command is refused."""
+"""Time within which a server reports that it refuses a command."""
 
 _EMERGENCY: Final = re.compile(r"FORCE_SERVICE_ALLOW_DATA_LOSS|SET PARTNER OFF|WITH RECOVERY")
 
 
 class ActionImpact(Struct, frozen=True):
-    """Action of the trainee, with the result of the run without it."""
+    """Action of the trainee, compared with the result of the run without it."""
 
     place: int
     """Index in the journal."""
     tick: Tick
     what: str
-    """Description of the action: command and server, or an action such as power-off."""
+    """Description of the action: the command and its server, or an action such as power-off."""
     outcomes: tuple[OutcomeRow, ...]
-    """Outcomes of this run (left) and of the run without the action (right)."""
+    """Outcomes of this run (left), and of the run without the action (right)."""
     points: float
     """Points that the run would gain without the action."""
     gains: tuple[tuple[str, float], ...]
-    """Rubric item -> points that it would gain without the action."""
+    """(rubric item, points that it would gain without the action)."""
 
     def points_gained(self, item: str) -> float:
         """Return the points that a rubric item would gain without the action."""
@@ -71,7 +71,7 @@ class ActionImpact(Struct, frozen=True):
 
 LOOKING: Final = ("get-", "test-", "resolve-")
 ACTING: Final = re.compile(r"=|\b(?:set|start|stop|move|suspend|resume|restart|add|remove)-", re.IGNORECASE)
-"""Pattern of parts that turn a PowerShell query into an action."""
+"""Pattern of text that turns a PowerShell query into an action."""
 
 _ARGUMENT: Final = r"(?:@\w+ ?= ?)?(?:N?'[^']*'|[\w.-]+)"
 READING: Final = re.compile(
@@ -79,11 +79,13 @@ READING: Final = re.compile(
     r"(?:[XS]P_READERRORLOG|XP_FIXEDDRIVES|SP_HELPDB|SP_WHO2?|SP_DBMMONITORHELPALERT|SP_DBMMONITORRESULTS)\b"
     rf"(?: {_ARGUMENT}(?: ?, ?{_ARGUMENT})*)?[; ]*)+"
 )
-"""Pattern of a normalized batch with procedures that only show data. sp_dbmmonitorresults may also record a row."""
+"""Pattern of a normalized batch that calls only procedures that show data. sp_dbmmonitorresults may also
+record a row.
+"""
 
 
 def is_inspection(input_: Input) -> bool:
-    """Return whether an input only queries a server or a cluster."""
+    """Return whether an input only queries a server or a cluster, without changing anything."""
     if input_.verb == "ps":
         return input_.args[1].lstrip(" (").lower().startswith(LOOKING) and not ACTING.search(input_.args[1])
     if input_.verb != "sql":
@@ -97,9 +99,10 @@ def is_inspection(input_: Input) -> bool:
 def measure_action_impacts(
     drill: Drill, indices: Sequence[int] | None = None
 ) -> Slices[tuple[ActionImpact, ...]]:
-    """Return the actions of a finished run with the result without each, the most costly first. Runs in slices.
+    """Return the impact of each action of a finished run, the most harmful first. Runs in slices.
 
-    *indices*: journal indexes to try; None means at most DEEDS_MAX actions that changed something.
+    *indices*: journal indexes of the actions to test; None means at most DEEDS_MAX actions that changed
+    something.
     """
     indexes = sorted(_list_candidates(drill) if indices is None else indices)
     run = Drill(drill.scenario, drill.seed, drill.mode)
@@ -121,7 +124,10 @@ def measure_action_impacts(
 
 
 def _list_candidates(drill: Drill) -> list[int]:
-    """Return the indexes of actions that changed something. Those that the reference contains, too, come last."""
+    """Return the journal indexes of actions that changed something.
+
+    Actions that the reference also contains come last.
+    """
     reference = " ".join(facts.normalize_sql(step.do, keep_literals=True) for step in drill.scenario.solution)
     indexes = [
         n for n, item in enumerate(drill.journal) if item.verb not in REMARKS and not is_inspection(item)
@@ -156,7 +162,7 @@ def _measure_impact(drill: Drill, counterfactual: Drill, index: int) -> ActionIm
 
 
 def _play_rest(counterfactual: Drill, drill: Drill, index: int) -> Iterator[None]:
-    """Play the journal from *index* to the drill's end, without the consequences of the omitted action."""
+    """Play the journal from *index* to the end of *drill*, without consequences of the omitted action."""
     for item in drill.journal[index:]:
         yield from _advance(counterfactual, drill, item.tick)
         if counterfactual.finished:
@@ -168,7 +174,7 @@ def _play_rest(counterfactual: Drill, drill: Drill, index: int) -> Iterator[None
         try:
             counterfactual.apply_line(item.line_without_time)
         except InputError:
-            continue  # the object of the action does not exist in this run
+            continue  # the object of the action does not exist without the omitted action
     is_over = drill.ended_by in (DrillEnd.GOALS, DrillEnd.FORBIDDEN, DrillEnd.TIME)
     yield from _advance(
         counterfactual,
@@ -178,7 +184,7 @@ def _play_rest(counterfactual: Drill, drill: Drill, index: int) -> Iterator[None
 
 
 def _advance(counterfactual: Drill, drill: Drill, tick: Tick) -> Iterator[None]:
-    """Advance to *tick*. Answer questions as correctly as in *drill*."""
+    """Advance to *tick*. Questions are answered as correctly as in *drill*."""
     waiting = any(answer.choice is not None for answer in drill.answers.values())
     while counterfactual.tick < tick and not counterfactual.finished:
         yield from advance_in_slices(
@@ -195,7 +201,7 @@ def _advance(counterfactual: Drill, drill: Drill, tick: Tick) -> Iterator[None]:
 
 
 def _is_needless(counterfactual: Drill, drill: Drill, input_: Input) -> bool:
-    """Return whether a batch of *drill* is not needed, or is refused, in the other run."""
+    """Return whether a batch of *drill* is unnecessary in the counterfactual run, or is refused only there."""
     if is_inspection(input_):
         return False
     text = facts.normalize_sql(input_.args[1], keep_literals=False)
@@ -221,7 +227,7 @@ def was_refused(drill: Drill, input_: Input) -> bool:
 
 
 def _would_recover(counterfactual: Drill, text: str) -> bool:
-    """Return whether every database that *text* names would be served within BACK_S without further inputs."""
+    """Return whether every database that *text* names would be online after BACK_S without further inputs."""
     named_databases = [name for name in counterfactual.world.availability if name.upper() in text]
     trial = counterfactual.fork()
     trial.advance_to(counterfactual.tick + to_ticks(BACK_S))
@@ -231,25 +237,29 @@ def _would_recover(counterfactual: Drill, text: str) -> bool:
 
 
 # --- start time of a retry --------------------------------------------------------------------------------
-# A retry starts early enough: it leaves time to look, think and type before the decisive moment.
+# A retry starts so early that the trainee has time to look, think and type before the mistake.
 
 LOOK_S: Final = 5.0
-"""Time for a query and for reading its result. Assumed."""
+"""Time to run a query and read its result. Assumed."""
 
 THINK_S: Final = 1.35
+"""Time to prepare an action mentally [Card, Moran and Newell 1980, keystroke-level model]."""
 KEY_S: Final = 0.28
-"""Time to prepare an action, and time per key of an average typist [Card, Moran and Newell 1980,
-keystroke-level model].
-"""
+"""Time per key of an average typist [Card, Moran and Newell 1980, keystroke-level model]."""
 
 LEAD_S_MAX: Final = 60.0
-"""Maximum typing time: longer texts are pasted, or typed while the clock is paused. Assumed."""
+"""Maximum time between retry and mistake. Assumed: longer texts are pasted, or typed while the clock is
+paused.
+"""
 
 
 def find_retry_tick(tick: Tick, act: Input | None, journal: Iterable[Input]) -> Tick:
-    """Return the latest tick that leaves enough time before *tick* to type *act* (None means any action).
+    """Return the latest tick that leaves enough time to type *act* before *tick*.
 
-    Actions of the *journal* in that time are kept if enough time for a query remains after them.
+    *act*: None means any action.
+
+    If actions of *journal* are in that time, the retry begins after the last one that leaves time for a
+    query.
     """
     typed_length = 0 if act is None else len(act.args[-1] if act.verb in ("sql", "ps") else act.command_text)
     earliest_tick = tick - to_ticks(min(LEAD_S_MAX, LOOK_S + THINK_S + KEY_S * typed_length))

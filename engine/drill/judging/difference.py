@@ -1,4 +1,4 @@
-"""Comparison of two runs of one scenario: divergence, states, and outcomes."""
+"""Comparison of two runs of one scenario: first difference, states, counter curves, and outcomes."""
 
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -16,23 +16,24 @@ from engine.model import Tick
 from engine.protocol import groups
 
 CURVES: Final = ("send_queue_kb", "redo_queue_kb", "transactions_per_s")
-"""Counters whose curves are compared by default."""
+"""Counters that are compared as curves by default."""
 
 
 class FirstDifference(Struct, frozen=True):
-    """First pair of events that differ; None for a run that has no more events."""
+    """First pair of events in which two runs differ."""
 
     tick: Tick
     left: Event | None
-    """Event of the first run; None after its end."""
+    """Event of the first run; None if it has no more events."""
     right: Event | None
+    """Event of the second run; None if it has no more events."""
 
 
 class StateRow(Struct, frozen=True):
     """State of an object in both runs."""
 
     what: str
-    """Name of the compared state."""
+    """Name of the compared object."""
     left: str
     """State in the first run."""
     right: str
@@ -53,12 +54,12 @@ class OutcomeRow(Struct, frozen=True):
 
     @property
     def delta(self) -> float:
-        """Return the value of the right run minus that of the left run."""
+        """Value of the right run minus that of the left run."""
         return self.right - self.left
 
 
 class CounterCurve(Struct, frozen=True):
-    """Counter of one database at each second of both runs; None for seconds without a running copy."""
+    """Counter of one database in both runs, second by second. The value is None without a running copy."""
 
     database: str
     counter: str
@@ -68,9 +69,9 @@ class CounterCurve(Struct, frozen=True):
 
 
 def find_first_difference(left_run: Drill, right_run: Drill) -> FirstDifference | None:
-    """Return the first event in which two runs differ; None if they are equal as long as both last.
+    """Return the first difference between two runs; None if they are equal until the shorter run ends.
 
-    Events about rewinds and the hints with them are ignored, because they concern only the trainee.
+    Rewinds, and hints for them, are ignored because they concern only the trainee.
     """
     end_tick = min(left_run.tick, right_run.tick)
     for left_event, right_event in zip_longest(
@@ -95,7 +96,7 @@ def _iterate_events(drill: Drill, end_tick: Tick) -> Iterator[Event]:
 
 
 def compare_states(left_run: Drill, right_run: Drill) -> list[StateRow]:
-    """Compare servers, copies and clients of two drills, each at its own current time."""
+    """Compare the servers, copies and clients of two drills, each at its own current time."""
     rows = []
     for name in left_run.world.instances:
         rows.append(StateRow(name, _describe_server(left_run, name), _describe_server(right_run, name)))
@@ -122,7 +123,9 @@ def _describe_copy(drill: Drill, key: tuple[str, str]) -> str:
     copy = drill.world.copies.get(key)
     if copy is None:
         return "ABSENT"
-    if not drill.world.instances[key[0]].running:  # the state before a shutdown is not comparable
+    if not drill.world.instances[
+        key[0]
+    ].running:  # a stopped server still has the state from before its shutdown, which is not comparable
         role = groups.get_policy(copy).get_role(copy)
         return (
             build_message("instance is down, was {role}", role=role)
@@ -141,7 +144,7 @@ def _describe_client(drill: Drill, name: str) -> str:
 
 
 def compare_curves(left_run: Drill, right_run: Drill) -> list[CounterCurve]:
-    """Compare the counters of every database over both runs, second by second from the start."""
+    """Compare the counters of every database in both runs, second by second from the start."""
     arrays = report.list_readings_by_database(left_run), report.list_readings_by_database(right_run)
     return [
         CounterCurve(name, counter, tuple(arrays[0][name][counter]), tuple(arrays[1][name][counter]))

@@ -1,7 +1,7 @@
-"""Automatic failover that the trainee disabled although neither the scenario nor the reference requires that.
+"""Detection of commands with which the trainee disabled automatic failover without need.
 
-A rubric has prices only for actions that its author expected. Without this rule a trainee could remove the
-witness before the failure, force service afterwards, restore everything, and keep most of the points.
+A rubric has deductions only for actions that its author expected. Without this module, a trainee could remove
+the witness before the failure, force service afterwards, restore everything, and keep most of the points.
 """
 
 import re
@@ -18,34 +18,37 @@ from engine.localization import build_message
 from engine.model import Tick
 
 PRICE: Final = 30.0
-PRICE_MAX: Final = 45.0
-"""Maximum points for each command, and for all together. Assumed: more than any conduct rule gives.
-
-The session was set up with a witness, and thus for automatic failover.
+"""Deduction for each command, in points. Assumed: more than any conduct rule gives, because the session was
+set up for automatic failover.
 """
+PRICE_MAX: Final = 45.0
+"""Maximum deduction for all commands together, in points. Assumed."""
 
 COMMANDS: Final = {
     "SET WITNESS OFF": re.compile(r"\bSET WITNESS OFF\b"),
     "SET PARTNER OFF": re.compile(r"\bSET PARTNER OFF\b"),
     "SAFETY OFF": re.compile(r"\bSET (?:PARTNER )?SAFETY OFF\b"),
 }
-"""Statements that disable automatic failover. Documented: it needs a session, a witness and safety FULL."""
+"""Name -> pattern of statements that disable automatic failover. Documented: automatic failover needs a
+session, a witness and SAFETY FULL.
+"""
 
 _ABOUT_SAFETY: Final = re.compile(r"\bSAFETY OF\b")
 _DATABASE: Final = re.compile(r"\bALTER DATABASE (\S+) SET\b")
 
 
 class DisabledFailover(Struct, frozen=True):
-    """Command that disabled automatic failover, with its server and time."""
+    """Command that disabled automatic failover."""
 
     what: str
+    """Text of the command, with its server."""
     tick: Tick
 
 
 def find_disabled_failovers(events: Sequence[Event], scenario: Scenario) -> list[DisabledFailover]:
-    """Return every such command, once for each database, oldest first.
+    """Return every command that disabled automatic failover, once for each database, oldest first.
 
-    Commands of the reference and commands that the rubric has a price for are left out.
+    Commands that the reference contains or that the rubric scores are omitted.
     """
     planned = {s.database.upper() for s in scenario.sessions if s.witness is not None and s.safety == "FULL"}
     reference = " ".join(facts.normalize_sql(step.do, keep_literals=False) for step in scenario.solution)
@@ -63,7 +66,7 @@ def find_disabled_failovers(events: Sequence[Event], scenario: Scenario) -> list
 
 
 def _is_priced(name: str, scenario: Scenario) -> bool:
-    """Return whether a condition of the author's rubric covers the command."""
+    """Return whether a condition of the rubric or a forbidden state covers the command."""
     texts = [state.when for state in scenario.forbidden]
     for rule in scenario.rubric:
         texts += [price.when for price in rule.prices] if isinstance(rule, ConductRule) else []

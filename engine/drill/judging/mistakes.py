@@ -1,4 +1,4 @@
-"""Mistakes of a run: time, cause, lost points, the better alternative, and the time for a retry."""
+"""Mistakes of a run: time, cause, lost points, better alternative, and start of a retry."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -25,48 +25,52 @@ from engine.verbs import REMARKS
 from engine.verbs.lines import describe_input, describe_line, parse_line
 
 RAN: Final = re.compile(r'(?<!not )\bran "([^"]+)"(?: on (\w+))?', re.IGNORECASE)
-"""Pattern of a statement that a condition tests (`ran`), with its server."""
+"""Pattern of `ran "statement" on SERVER` in a condition: the statement and its server."""
 
 FAILING_OVER: Final = ("FAILOVER", "FORCE_SERVICE")
 
 LOOK_BACK: Final = to_ticks(2.0)
-"""Maximum delay from an action to its condition: conditions are checked each second, and a batch takes time."""
+"""Maximum ticks from an action to the condition that it meets. Conditions are checked every second, and a
+batch takes time.
+"""
 
 DIFFERENCE: Final = build_message("This decided the result.")
-"""Text for an action without which the run would score more although no rule covers it."""
+"""Text for an action that no rule covers, although the run would score more without it."""
 
 DIFFERENCE_MIN: Final = 1.0
-"""Minimum difference in points at which an action counts as the cause."""
+"""Minimum gain in points without an action for which this action counts as the cause."""
 
 
 class Mistake(Struct, frozen=True):
-    """Mistake that cost points."""
+    """Action or omission that cost points, with its cause and a better alternative."""
 
     tick: Tick
     rule: str
-    """Name of the rule under which points were lost."""
+    """Name of the rubric item that lost the points."""
     what: str
-    """Action or omission that cost points."""
+    """Reason for the lost points."""
     cause: str
-    """Action or event that caused it, or the action that was missing; empty without a specific cause."""
+    """Action or event that caused the loss, or the missing action; empty if there is no specific cause."""
     points: float
     better: str
     retry_tick: Tick
-    """Time from which to retry the drill, before any action at this tick (`seek(…, before=True)`)."""
+    """Time at which a retry begins, before any action at this tick (`seek(…, before=True)`)."""
     cause_tick: Tick | None = None
-    """Time of the cause, or the time of the missing action in the reference."""
+    """Time of the cause; for a missing action, its time in the reference."""
     without: ActionImpact | None = None
-    """Causing action with the result of the run without it. None means there is none, or it was not tested."""
+    """Comparison with the run without the causing action; None if there is no such action, or it was not
+    tested.
+    """
     omission: bool = False
     """True if the cause is a missing action."""
 
     @property
     def size(self) -> str:
-        """Return "blunder", "mistake" or "inaccuracy", by the lost points."""
+        """Label by the lost points: "blunder", "mistake" or "inaccuracy"."""
         return next((name for points, name in SIZES if self.points >= points), SIZES[-1][1])
 
     def as_json(self) -> dict[str, object]:
-        """Return the mistake by names, for `to_json_types`."""
+        """Return the mistake as names and values, for `to_json_types`."""
         return {
             "at_s": self.tick / TICKS_PER_S,
             "rule": self.rule,
@@ -87,10 +91,10 @@ def find_mistakes(
     plan: Sequence[tuple[Tick, str]],
     impacts: Sequence[ActionImpact] = (),
 ) -> list[Mistake]:
-    """Return everything that cost points: the most costly first, the rest in order of time.
+    """Return all mistakes: those whose cause cost most come first, the others follow in order of time.
 
-    *plan*: (tick, text) of the reference's actions that were missing here. *impacts*: the result without each
-    action.
+    *plan*: (tick, text) of the reference's actions that this run lacks. *impacts*: result of the run without
+    each action.
     """
     rules = {rule.name: rule for rule in drill.scenario.rubric}
     deeds_by_place = {move.place: move for move in impacts}
@@ -170,18 +174,15 @@ def _build_mistake(
     if loss.cause:
         return mistake
     before, event_tick = _find_preceding_event(drill, loss_tick)
-    if (
-        event_tick is not None and event_tick >= retry_tick
-    ):  # a cause at this time can no longer be avoided in a retry
+    if event_tick is not None and event_tick >= retry_tick:  # a retry must begin before the cause
         retry_tick = counterfactual.find_retry_tick(event_tick, None, drill.journal)
     return replace(mistake, cause=before, cause_tick=event_tick, retry_tick=retry_tick)
 
 
 def _find_tick_before_harm(drill: Drill) -> Tick:
-    """Return the latest time to retry from before the first harmful command.
+    """Return the latest retry time before the first harmful command. Without such a command, return the end.
 
-    Without such a command it is the end of the run. After such a command, the missing step may no longer be
-    possible.
+    After a harmful command, a missing step may no longer be possible.
     """
     losses = [loss for item in drill.compute_score().items for loss in item.losses if loss.condition]
     indexes = [
@@ -196,7 +197,7 @@ def _find_retry_time(drill: Drill, index: int) -> Tick:
 
 
 def _find_costliest_action(item: str, impacts_by_index: Mapping[int, ActionImpact]) -> int | None:
-    """Return the action without which this rubric item would gain most; None if no action changes it."""
+    """Return the index of the action that cost this rubric item most; None if no action changes the item."""
     best = max(
         impacts_by_index.values(),
         key=lambda deed: (deed.points_gained(item), deed.points, -deed.place),
@@ -206,7 +207,7 @@ def _find_costliest_action(item: str, impacts_by_index: Mapping[int, ActionImpac
 
 
 def _find_longest_outage(impacts_by_index: Mapping[int, ActionImpact]) -> int | None:
-    """Return the action without which downtime would be shortest; None if it would not be halved."""
+    """Return the index of the action that prolonged the downtime most; None if no action doubled it."""
     best = min(
         impacts_by_index.values(), key=lambda deed: (_get_downtimes_s(deed)[1], deed.place), default=None
     )
@@ -222,7 +223,7 @@ def _get_downtimes_s(impact: ActionImpact) -> tuple[float, float]:
 
 
 def _add_failover_advice(mistake: Mistake, rule: AnyRule | None, advice: Mapping[str, str]) -> Mistake:
-    """Add advice to an outage that automatic failover could not end, because the trainee had disabled it."""
+    """Replace the advice for an outage if the trainee had disabled the automatic failover that could end it."""
     if isinstance(rule, DowntimeRule) and mistake.without is not None:
         return replace(mistake, better=advice.get(mistake.without.what, mistake.better))
     return mistake
@@ -231,8 +232,8 @@ def _add_failover_advice(mistake: Mistake, rule: AnyRule | None, advice: Mapping
 def _find_causing_action(drill: Drill, tick: Tick, loss: Loss | None = None) -> int | None:
     """Return the journal index of the input that caused the event seen at *tick*.
 
-    It is the command of the failover that was then executed, else the statement that was then executed, else
-    the last action shortly before.
+    It is a statement that the condition of *loss* names; else the command of a failover that ended then; else
+    a statement that ended then; else the last action shortly before.
     """
     if loss is not None and (index := _find_ordering_statement(drill, tick, loss.condition)) is not None:
         return index
@@ -257,9 +258,9 @@ def _find_causing_action(drill: Drill, tick: Tick, loss: Loss | None = None) -> 
 
 
 def _find_ordering_statement(drill: Drill, tick: Tick, condition: str) -> int | None:
-    """Return the index of the last statement up to *tick* that makes *condition* true.
+    """Return the index of the last statement up to *tick* that *condition* tests with `ran`.
 
-    Return None if the condition names no statement.
+    The result is None if there is none.
     """
     for text, server in RAN.findall(condition):
         statement = _find_statement(drill, server, tick, (text,))
@@ -269,10 +270,10 @@ def _find_ordering_statement(drill: Drill, tick: Tick, condition: str) -> int | 
 
 
 def _find_statement(drill: Drill, server: str, tick: Tick, texts: Sequence[str]) -> int | None:
-    """Return the index of the last matching statement up to *tick*.
+    """Return the index of the last statement up to *tick* on *server* that contains one of *texts*.
 
-    It contains one of *texts* (or any text, if no statement does) and was sent to *server* (empty: any
-    server). Statements of the same tick are distinguished by their text.
+    If no statement contains a text, any statement on *server* counts. An empty *server* means any server. The
+    texts distinguish statements of the same tick.
     """
     normalized_texts = [facts.normalize_sql(text, keep_literals=True) for text in texts]
 
@@ -292,7 +293,7 @@ def _find_statement(drill: Drill, server: str, tick: Tick, texts: Sequence[str])
 
 
 def _find_last_action(drill: Drill, predicate: Callable[[Input], bool]) -> int | None:
-    """Return the index of the journal's last action that meets *predicate*."""
+    """Return the index of the last action in the journal that meets *predicate*; None if there is none."""
     numbered = reversed(list(enumerate(drill.journal)))
     return next(
         (
@@ -305,7 +306,7 @@ def _find_last_action(drill: Drill, predicate: Callable[[Input], bool]) -> int |
 
 
 def _find_longest_span(rule: AnyRule | None, lanes: Mapping[str, Lanes]) -> StateSpan | None:
-    """Return the longest span of time that counts under *rule*."""
+    """Return the longest time span that costs points under *rule*; None if the rule does not score durations."""
     if not isinstance(rule, (DowntimeRule, ExposedRule)):
         return None
     rule_lanes = [lane for name, lane in lanes.items() if rule.database in (None, name)]
@@ -320,7 +321,7 @@ _TELLING: Final = ("fault", "chore", "sql")
 
 
 def _find_preceding_event(drill: Drill, tick: Tick) -> tuple[str, Tick | None]:
-    """Return text and time of the last action or fault up to *tick*."""
+    """Return text and time of the last action or fault at or before *tick*; ("", None) if there is none."""
     before = [event for event in drill.events if event.kind in _TELLING and event.tick <= tick]
     if not before:
         return "", None

@@ -1,4 +1,4 @@
-"""Commands that a server refused as wrong, and the advice that would have avoided each refusal."""
+"""Commands that a server refused because they were wrong in the situation, and advice for each refusal."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from engine.model import Tick
 from engine.tables import read_table
 
 REFUSAL_RANGES: Final = ((1400, 1500), (3101, 3121), (5011, 5012))
-"""Ranges of error numbers that mean "this command was wrong here": mirroring, RESTORE, unknown database.
+"""Ranges of error numbers for commands that were wrong in the situation: mirroring, RESTORE, unknown
+database.
 
-Failed queries (954, 955, …) and typing errors (102, 156, …) cost only time.
+Failed queries (954, 955, …) and typing errors (102, 156, …) only cost time, so they do not count.
 """
 
 
@@ -24,11 +25,11 @@ REFUSAL_ADVICE: Final = {
     int(number): build_message(text)
     for number, text in (row.values() for row in read_table("engine.drill.judging", "refusals.tsv"))
 }
-"""Error number -> advice that would have avoided the refusal."""
+"""Error number -> advice that avoids the refusal."""
 
 
 ON_THE_PRINCIPAL: Final = 1470
-"""Error of a statement that works only on the principal."""
+"""Error number for a statement that is allowed only on the principal."""
 
 
 NO_PRINCIPAL: Final = build_message(
@@ -37,7 +38,7 @@ NO_PRINCIPAL: Final = build_message(
 
 
 def was_serving(events: Sequence[Event], refused: RefusedBatch) -> bool:
-    """Return whether a database that the refused batch names was served when it was refused."""
+    """Return whether a database named in the refused batch was online at the time of the refusal."""
     text, serving = refused.batch.lower(), True
     for event in events:
         if event.tick > refused.tick:
@@ -48,12 +49,12 @@ def was_serving(events: Sequence[Event], refused: RefusedBatch) -> bool:
 
 
 def is_refusal(number: int) -> bool:
-    """Return whether error *number* means that a server refused the command as wrong."""
+    """Return whether error *number* means that the command was wrong in the situation."""
     return any(first <= number < end for first, end in REFUSAL_RANGES)
 
 
 class RefusedBatch(Struct, frozen=True):
-    """Batch that a server refused as wrong, with its first such error."""
+    """Batch that a server refused as wrong, with the number of the first such error."""
 
     tick: Tick
     server: str

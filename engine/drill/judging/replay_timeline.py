@@ -1,4 +1,4 @@
-"""Replay of a run with complete observation: service, protection, and obstacles of a failover over time."""
+"""Replay of a run that records service, protection, and preconditions of an automatic failover over time."""
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping
@@ -40,16 +40,16 @@ HOLDS, FAILS = build_message("met"), build_message("not met")
 
 
 class StateSpan(Struct, frozen=True):
-    """Span of time in one state."""
+    """Time span in which a state does not change."""
 
     from_tick: Tick
     to_tick: Tick
     what: str
-    """State during the span."""
+    """Name of the state."""
 
     @property
     def ticks(self) -> Tick:
-        """Return the length of the span in ticks."""
+        """Length of the span in ticks."""
         return self.to_tick - self.from_tick
 
     def as_json(self) -> dict[str, object]:
@@ -58,15 +58,15 @@ class StateSpan(Struct, frozen=True):
 
 
 class LaneRecorder:
-    """Recorder of a value over time; it stores each change."""
+    """Recorder of the changes of one value over time."""
 
     def __init__(self) -> None:
         self._changes: list[tuple[Tick, str]] = []
 
     def record_state(self, tick: Tick, state: str, keep_instant: bool = False) -> None:
-        """Record *state* from *tick* on.
+        """Record that the value is *state* from *tick* on.
 
-        With *keep_instant*, a state recorded earlier at the same tick is kept as an instant.
+        If *keep_instant* is True, an earlier state of the same tick is kept as a span without length.
         """
         if self._changes and self._changes[-1][1] == state:
             return
@@ -87,38 +87,38 @@ class LaneRecorder:
 
 
 class PreconditionHistory(Struct, frozen=True):
-    """History of a precondition of an automatic failover, while the database had a mirror."""
+    """History of a precondition of an automatic failover."""
 
     name: str
     seen_in: str
     """View or log, with its server, in which a DBA could have seen it."""
     spans: tuple[StateSpan, ...]
-    """Spans in which it is met or not met. In a gap, nothing mirrored the database."""
+    """Spans with the states met and not met. There are gaps while the precondition did not apply to any copy."""
     begins: bool = False
-    """True if the precondition is the detection of the loss."""
+    """True if the precondition is that the loss has been detected."""
     target: str = ""
-    """Secondary or node to which it applies; empty means all of them."""
+    """Server or node that would take over; empty if the precondition applies to all of them."""
 
     def find_span(self, tick: Tick) -> StateSpan | None:
-        """Return the span at *tick*; None if nothing mirrored the database."""
+        """Return the last span that begins at or before *tick*; None if there is none."""
         return next((span for span in reversed(self.spans) if span.from_tick <= tick), None)
 
 
 class Lanes(Struct, frozen=True):
-    """History of a database in a run."""
+    """History of a database in a run: one lane of spans for each aspect."""
 
     database: str
     service: tuple[StateSpan, ...]
     where: tuple[StateSpan, ...]
-    """Server on which the database is open; empty while it is closed."""
+    """Server on which the database is open; empty while it is open on none."""
     protection: tuple[StateSpan, ...]
     state: tuple[StateSpan, ...]
-    """Mirroring state that the principal knows, or NONE."""
+    """State of the session or group in the knowledge of the leading copy, or NONE."""
     preconditions: tuple[PreconditionHistory, ...]
     estimates: tuple[tuple[Tick, Estimate], ...] = ()
     """(tick of the failure, estimate) for each failover of an availability group.
 
-    The published formulas are applied to the state just before the failure.
+    The estimate applies the published formulas to the state just before the failure.
     """
 
 
@@ -130,10 +130,12 @@ class _DatabaseRecorder(Struct):
     protection: LaneRecorder = field(default_factory=LaneRecorder)
     state: LaneRecorder = field(default_factory=LaneRecorder)
     guards: dict[tuple[str, str, str], LaneRecorder] = field(default_factory=dict)
-    """(precondition, place of its check, target) -> its history. Another mirror counts as another place."""
+    """(precondition, place where a DBA can check it, target) -> history. The place differs if the mirror
+    changes.
+    """
     estimates: list[tuple[Tick, Estimate]] = field(default_factory=list)
     beginnings: set[tuple[str, str, str]] = field(default_factory=set)
-    """Keys of preconditions that are the detection of the loss."""
+    """Keys in *guards* of the preconditions that a loss has been detected."""
 
     def record_state(self, world: World, database: str) -> None:
         account = world.availability[database]
@@ -154,7 +156,7 @@ class _DatabaseRecorder(Struct):
             if guard.about == "beginning":
                 self.beginnings.add(key)
             if guard.about == "memory" and has_lost_guard and key in self.guards:
-                continue  # keep the preconditions recorded when the loss was detected
+                continue  # keep the state from the time at which the loss was detected
             self.guards.setdefault(key, LaneRecorder()).record_state(
                 world.tick, HOLDS if guard.holds else FAILS
             )
@@ -163,7 +165,7 @@ class _DatabaseRecorder(Struct):
                 lane.record_state(world.tick, "", keep_instant=True)
 
     def record_estimate(self, world: World, failover: Failover) -> None:
-        """Record the data loss and the times that the formulas estimate for this failover."""
+        """Record the data loss and the recovery time that the published formulas estimate for this failover."""
         copy = world.copies.get((failover.to_server, failover.database))
         estimate = estimates.estimate(world, copy, failover.cause) if copy is not None else None
         if estimate is not None:
@@ -192,7 +194,7 @@ class _DatabaseRecorder(Struct):
 
 
 def record_all_lanes(drill: Drill) -> Slices[dict[str, Lanes]]:
-    """Record the lanes of every database of *drill* from a separate replay. Runs in slices."""
+    """Replay *drill* and return database -> lanes. Runs in slices."""
     replay = Drill(drill.scenario, drill.seed, drill.mode)
     watched = {name: _DatabaseRecorder() for name in replay.world.availability}
     for name, recorder in watched.items():
@@ -207,7 +209,7 @@ def record_all_lanes(drill: Drill) -> Slices[dict[str, Lanes]]:
                 watched[loss.database].record_estimate(replay.world, loss)
         if (
             inputs and inputs[-1].tick <= tick
-        ):  # a loss may be noticed in the same tick in which its session ends
+        ):  # an input may end the session in the tick in which the loss is detected
             for name in sorted(watched):
                 watched[name].record_preconditions(replay.world, name)
         while inputs and inputs[-1].tick <= tick and not replay.finished:
@@ -222,7 +224,10 @@ def record_all_lanes(drill: Drill) -> Slices[dict[str, Lanes]]:
 
 
 def _iterate_changes(drill: Drill) -> Iterator[tuple[Tick, set[str]]]:
-    """Yield each tick with an event, with the affected databases. An empty set means all databases."""
+    """Yield (tick, affected databases) for each tick at which a lane may change.
+
+    An empty set means all databases.
+    """
     input_moments = ((item.tick, None) for item in drill.journal)
     changes = ((event.tick, event.database) for event in drill.events)
     before = sorted(
@@ -243,7 +248,7 @@ MarkerKind = Literal[
 
 
 class Marker(Struct, frozen=True):
-    """Marker of the timeline, with its kind and text."""
+    """Marker on the timeline of a run."""
 
     tick: Tick
     kind: MarkerKind
@@ -253,13 +258,16 @@ class Marker(Struct, frozen=True):
 
 
 def list_markers(events: Iterable[Event]) -> list[Marker]:
-    """Return the markers for *events* by time. A command is listed when it began."""
+    """Return the markers for *events* in order of time. The marker of a command is at its start."""
     markers = (marker for event in events if (marker := find_marker(event)) is not None)
     return sorted(markers, key=lambda marker: marker.tick)
 
 
 def find_marker(event: Event) -> Marker | None:
-    """Return the marker of an event, if any. ERRORLOG lines and traces have none: they only repeat other events."""
+    """Return the marker of an event; None if it has none.
+
+    ERRORLOG lines and traces have no marker, because they repeat other events.
+    """
     kind_and_text, data = _find_kind_and_text(event), event.data
     tick = data.started_tick if isinstance(data, SqlDoneData) else event.tick
     return None if kind_and_text is None else Marker(tick, *kind_and_text, event.server, event.database)
@@ -303,4 +311,4 @@ TEXT_KINDS: Final[Mapping[EventKind, MarkerKind]] = {
     "goal": "goal",
     "note": "note",
 }
-"""Kind of event -> kind of marker that has the event's text."""
+"""Kind of event -> kind of marker, for markers with the text of the event."""

@@ -1,4 +1,4 @@
-"""Report of a run for `run --json`: events, failovers, availability, SQL, score, readings."""
+"""Report of a run, the output of `run --json`: events, failovers, availability, SQL, score, readings."""
 
 import hashlib
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -28,21 +28,21 @@ from engine.model import Availability, Failover, World
 from engine.protocol import streams
 
 STEPS: Final = ("failed", "detected", "redo_done", "decided", "online", "undo_done")
-"""Steps of a failover in order. Manual and forced failovers have no detection."""
+"""Steps of a failover in order of time. Manual and forced failovers have no detection."""
 
 
 def build_report(drill: DrillState) -> Report:
-    """Return the run so far in plain JSON types.
+    """Return the run so far as a report that consists of JSON types.
 
-    A part that fails is empty and listed under `failed_parts`, because an error of the program must not cost
-    a trainee the report.
+    If building a part fails, the part is empty and listed in `failed_parts`. Thus a defect of the program
+    does not cost the trainee the whole report.
     """
     parts: dict[str, object] = {}
     failed: list[dict[str, str]] = []
     for name, (make, empty) in _list_report_parts(drill).items():
         try:
             parts[name] = make()
-        except Exception as problem:  # the other parts must be written, whatever the error is
+        except Exception as problem:  # any error may occur here, and the other parts must still be built
             parts[name] = empty
             failed.append({"part": name, "error": f"{type(problem).__name__}: {problem}"})
     if failed:
@@ -51,7 +51,7 @@ def build_report(drill: DrillState) -> Report:
 
 
 def _list_report_parts(drill: DrillState) -> dict[str, tuple[Callable[[], object], object]]:
-    """Return for each part of the report the function that creates it, and the value to use if it fails."""
+    """Return part of the report -> (function that builds it, value if the function fails)."""
     return {
         "scenario": (lambda: drill.scenario.name, ""),
         "title": (lambda: drill.scenario.title, ""),
@@ -100,7 +100,10 @@ def _list_report_parts(drill: DrillState) -> dict[str, tuple[Callable[[], object
 
 
 def compute_origin(drill: DrillState) -> str:
-    """Return the digest of mode, scenario and scenario name. A report in which one was changed no longer matches."""
+    """Return a digest of mode, scenario and scenario name.
+
+    If one of them is changed in a report, the digest differs.
+    """
     parts = (drill.scenario.name, drill.scenario.text, str(drill.seed), drill.mode.value)
     text = "\0".join(parts).encode("utf-8", errors="surrogatepass")
     return hashlib.blake2b(text, digest_size=16).hexdigest()
@@ -115,7 +118,7 @@ def _list_failovers(drill: DrillState) -> list[Row]:
 
 
 def _list_failed_failovers(drill: DrillState) -> list[dict[str, object]]:
-    """Return the failovers that were attempted but not completed, each with its reason."""
+    """Return the failovers that began but were not completed, each with its reason."""
     return [
         {
             **build_failover_json(failover, None),
@@ -139,7 +142,7 @@ def _list_events(drill: DrillState) -> list[Row]:
 
 
 def iterate_events(drill: DrillState) -> Iterator[Row]:
-    """Yield the events in the form of a report. A replay is compared with this form."""
+    """Yield the events in the form of a report. A replay must produce the same form."""
     programs = _list_programs(drill)
     return (
         to_json_types({**event.as_json(), **_replace_rows_by_counts(event, programs)})
@@ -164,7 +167,7 @@ def _list_batches(drill: DrillState) -> list[Row]:
 
 
 def list_unfinished_batches(drill: DrillState) -> list[Row]:
-    """Return the batches that run or wait for a running one."""
+    """Return the batches that are running or queued behind a running batch."""
     ticks_by_args = {item.args[:2]: item.tick for item in drill.journal if item.verb == "sql"}
     rows: list[Row] = []
     for window, run in sorted(drill.world.batches.items()):
@@ -181,15 +184,15 @@ def list_unfinished_batches(drill: DrillState) -> list[Row]:
 
 
 def _list_programs(drill: DrillState) -> set[str]:
-    """Return the windows that are connections of external programs."""
+    """Return the query windows that are connections of external programs."""
     return {item.args[0] for item in drill.journal if item.verb == "connect"}
 
 
 def _replace_rows_by_counts(event: Event, programs: Container[str]) -> dict[str, object]:
-    """Return the event, with row counts in place of rows if it is the result of a program's batch.
+    """Return the event as JSON types. If it is the result of a program's batch, row counts replace the rows.
 
-    A program that queries every second for an hour receives a hundred megabytes. A replay produces them
-    again.
+    A program that queries every second for an hour receives a hundred megabytes of rows. A replay can produce
+    them again.
     """
     batch = get_data(event, SqlDoneData)
     if batch is None or batch.window not in programs:
@@ -228,7 +231,7 @@ def _build_score(drill: DrillState) -> ScoreJson:
 
 
 def _build_inquiry_json(drill: DrillState, inquiry: Inquiry) -> dict[str, object]:
-    """Return a question with its answer. The right choices are included only when the drill is over."""
+    """Return a question with its answer. The right choices are included only after the end of the drill."""
     answer = drill.answers[inquiry.name]
     row: dict[str, object] = {
         "name": inquiry.name,
@@ -253,7 +256,7 @@ def _build_inquiry_json(drill: DrillState, inquiry: Inquiry) -> dict[str, object
 def build_team_json(drill: DrillState) -> list[Row]:
     """Return the calls between the roles of a team.
 
-    Whether a call was correct and true is included only when it may be revealed.
+    The result includes whether a call was correct and true only after this may be revealed.
     """
     may_reveal = drill.finished or drill.terms.answers_at_once
     return [
@@ -286,7 +289,7 @@ def build_team_json(drill: DrillState) -> list[Row]:
 
 @cache
 def get_program_version() -> str:
-    """Return the version of the installed program. Reading it from the package takes milliseconds."""
+    """Return the version of the installed program. Cached, because reading it takes milliseconds."""
     try:
         return version("mirrordrill")
     except PackageNotFoundError:
@@ -307,7 +310,10 @@ def to_json_types(value: object) -> Any:
 
 
 def build_failover_json(failover: Failover, published: tuple[float, str] | None) -> dict[str, object]:
-    """Return a failover with its times. `failover_s` is the time from detection to the new role, as in the paper."""
+    """Return a failover with its times.
+
+    `failover_s` is the time from detection to the new role, as in the white paper.
+    """
     row: dict[str, object] = {
         "database": failover.database,
         "kind": failover.kind,
@@ -334,7 +340,7 @@ def _to_seconds(tick: int | None) -> float | None:
 
 
 def build_availability_json(world: World) -> Row:
-    """Return downtime, exposure and losses, in total and of each database."""
+    """Return downtime, unprotected time and losses, in total and for each database."""
     accounts = {name: quantities.get_current_account(world, name) for name in world.availability}
     total = {
         name: arithmetic.add_in_order(_convert_account(a)[name] for a in accounts.values())
@@ -344,7 +350,7 @@ def build_availability_json(world: World) -> Row:
 
 
 def build_clients_json(drill: DrillState) -> Row:
-    """Return the time without service for clients, in total and per database, and how it was determined."""
+    """Return the client downtime in total and for each database, and the clients that it is computed from."""
     clients = group_clients_by_database(drill.scenario)
     down = compute_client_downtime_s(iterate_events(drill), clients, drill.world.t_s)
     return {
@@ -369,7 +375,7 @@ def _convert_account(account: Availability) -> dict[str, float]:
 
 
 def find_log_numbers(world: World, database: str) -> StreamNumbers | None:
-    """Return the log of *database* and the stream that carries it now: the principal's, else any."""
+    """Return the log of *database* and its stream: those of the leading copy, otherwise of any copy."""
     copy = facts.find_principal(world, database)
     copies = [*([copy] if copy is not None else []), *world.list_copies_of(database)]
     log_places = (streams.find_log_place(world, other_copy) for other_copy in copies)
@@ -377,10 +383,12 @@ def find_log_numbers(world: World, database: str) -> StreamNumbers | None:
 
 
 def build_readings(drill: DrillState) -> Row:
-    """Return `t_s` and an array for each counter of the first database. Several databases are under `databases`.
+    """Return `t_s` and an array for each counter of the first database.
 
-    None marks times without a running copy of the database. The interval is a second, and grows so that there
-    are at most READINGS_MAX values.
+    Several databases are under `databases`.
+
+    A value is None at times without a running copy of the database. The interval is one second; in long runs
+    it is longer, so that there are at most READINGS_MAX values.
     """
     databases = list(drill.world.availability)
     interval = 1 + len(drill.logs) * len(databases) * len(COUNTERS) // READINGS_MAX
@@ -396,12 +404,12 @@ def build_readings(drill: DrillState) -> Row:
 
 
 def list_readings_by_database(drill: DrillState) -> dict[str, dict[str, list[float | None]]]:
-    """Return every counter of every database at each second; None for seconds without a running copy."""
+    """Return database -> counter -> value at each second. A value is None without a running copy."""
     return {name: _read_counter_arrays(drill, name) for name in drill.world.availability}
 
 
 READINGS_MAX: Final = 500_000
-"""Maximum number of values in the readings of a report, about six characters each.
+"""Maximum number of values in the readings of a report. A value needs about six characters.
 
 Assumed: seven hours of one database.
 """
@@ -423,21 +431,21 @@ def _read_counter_arrays(drill: DrillState, database: str, stride: int = 1) -> d
 
 # --- service as clients see it ------------------------------------------------------------------------------
 
-# A database can be online before any client has found it.
+# A database can be online before its clients have connected to it.
 
 DISCONNECTED: Final = frozenset({"cut", "stopped", "gave up", "timeout", "partner refused", "login failed"})
-"""Client events after which a client has no connection."""
+"""Kinds of client events after which the client has no connection."""
 
 
 class DatabaseClients(Struct, frozen=True):
-    """Clients that write to one database, and their server at the start."""
+    """Clients that write to a database, and the server of the database at the start."""
 
     names: tuple[str, ...]
     server: str | None
 
 
 def group_clients_by_database(scenario: Scenario) -> dict[str, DatabaseClients]:
-    """Return the clients of each database that has any. Clients with read intent do not count."""
+    """Return database -> clients, for each database that has any. Clients with read intent do not count."""
     servers = {session.database: session.principal for session in scenario.sessions}
     servers |= {database: group.primary for group in scenario.groups for database in group.databases}
     clients = {}
@@ -455,9 +463,10 @@ def group_clients_by_database(scenario: Scenario) -> dict[str, DatabaseClients]:
 
 
 class ClientService:
-    """State of the applications in a run: the server of each client, and the databases in service.
+    """Service of databases as their clients see it.
 
-    Events in report form update it.
+    It stores the server of each client, and the servers with an open copy. Events in the form of a report
+    update it.
     """
 
     def __init__(self, clients: Mapping[str, DatabaseClients]) -> None:
@@ -473,11 +482,11 @@ class ClientService:
 
     @property
     def has_users(self) -> bool:
-        """Return whether there are clients."""
+        """Return whether any database has clients."""
         return bool(self._connected)
 
     def apply_event(self, event: Row) -> None:
-        """Apply one event."""
+        """Update the state with *event*."""
         if event["kind"] == "availability" and event.get("database") in self._serving:
             if event.get("serving") is not None:
                 self._serving[str(event["database"])] = set(event.get("servers") or ())
@@ -502,7 +511,7 @@ class ClientService:
 def compute_client_downtime_s(
     events: Iterable[Row], clients: Mapping[str, DatabaseClients], until_s: float
 ) -> dict[str, float]:
-    """Return the client downtime of each database in seconds: database down, or a client without a connection."""
+    """Return database -> seconds in which the database was down or one of its clients had no connection."""
     service = ClientService(clients)
     online = dict.fromkeys(clients, True)
     total = dict.fromkeys(clients, 0.0)
@@ -528,13 +537,13 @@ def compute_client_downtime_s(
 
 
 # --- calibration of a trainee's confidence ----------------------------------------------------------------
-# Brier score and calibration curve of questions and predictions. Brier (Monthly Weather Review 78, 1950) for
-# one event: the mean of (stated probability - outcome) squared. The score is 0 for a trainee who is always
-# certain and right, 0.25 for one who always says 50%, and at most 1.
+# Brier score and calibration curve of questions and predictions. The Brier score (Monthly Weather Review 78,
+# 1950) is the mean of (stated probability - outcome) squared. It is 0 for a trainee who is always certain and
+# right, 0.25 for a trainee who always says 50%, and at most 1.
 
 
 def compute_calibration(questions: Iterable[Row]) -> Calibration | None:
-    """Return the calibration from the `questions` of finished runs' reports; None if no confidence was stated."""
+    """Return the calibration computed from the `questions` of reports; None if no answer has a confidence."""
     answers = [
         (float(row["sure_percent"]), bool(row["correct"]))
         for row in questions

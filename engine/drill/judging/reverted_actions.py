@@ -1,6 +1,7 @@
-"""Pointless faults, and commands that were reverted without a reason.
+"""Detection of needless faults, and of commands that the trainee reverted without a reason.
 
-Without a price for them, a trainee could look busy, or identify servers by pulling cables.
+Without a deduction for them, a trainee could look busy, or find out by unplugging cables which server is
+which.
 """
 
 import re
@@ -18,33 +19,35 @@ from engine.verbs import VERBS
 from engine.verbs.lines import UNDOES, get_requested_arguments, is_requested
 
 PRICE: Final = 2.0
+"""Deduction for each action, in points. Assumed: less than for a refused command, because nothing is lost."""
 PRICE_MAX: Final = 10.0
-"""Maximum points for each action, and for all together. Assumed: less than a refused command, because nothing
-is lost.
-"""
+"""Maximum deduction for all actions together, in points. Assumed."""
 
 CURES: Final = frozenset(verb.name for verb in VERBS.values() if verb.cure)
-"""Verbs that the ledger lists like faults although they repair something."""
+"""Verbs that repair something although the fault list contains them like faults."""
 
 OPPOSITES: Final = (
     (re.compile(r"\bSET\s+PARTNER\s+SUSPEND\b", re.I), re.compile(r"\bSET\s+PARTNER\s+RESUME\b", re.I)),
     (re.compile(r"\bSAFETY\s+OFF\b", re.I), re.compile(r"\bSAFETY\s+FULL\b", re.I)),
 )
-"""Commands with their reverse."""
+"""(pattern of a command, pattern of the command that reverts it)."""
 
 
 class PointlessAction(Struct, frozen=True):
-    """Pointless action with its time."""
+    """Action that had no purpose."""
 
     action: str
-    """Action that a later one reverted."""
+    """Text of the fault or command."""
     tick: Tick
 
 
 def find_pointless_actions(
     world: World, journal: Sequence[Input], events: Sequence[Event], scenario: Scenario
 ) -> list[PointlessAction]:
-    """Return all pointless actions, oldest first. Actions of the reference solution never count as pointless."""
+    """Return all pointless actions, oldest first.
+
+    Actions of the reference solution do not count as pointless.
+    """
     faults = (
         PointlessAction(" ".join((f.verb, *f.args)), f.asked_tick)
         for f in _find_needless_faults(world, journal, scenario)
@@ -53,12 +56,12 @@ def find_pointless_actions(
 
 
 def _find_needless_faults(world: World, journal: Sequence[Input], scenario: Scenario) -> Iterator[Fault]:
-    """Yield the faults that the trainee injected needlessly.
+    """Yield the faults that the trainee injected without need.
 
-    Whether and when a fault was reverted does not matter, so that waiting brings no advantage.
+    A later repair makes no difference, so that waiting with the repair brings no advantage.
 
-    A fault can be necessary for a server that another fault affects already. For example, a trainee powers
-    off an instance that hangs, or keeps an unreachable server from returning.
+    A fault may be needed on a server that another fault already affects. For example, a trainee powers off an
+    instance that hangs, or keeps an unreachable server from coming back.
     """
     solution_words = {word for step in scenario.solution for word in step.do.split()[:2]}
     solution_words |= {
@@ -75,7 +78,7 @@ def _find_needless_faults(world: World, journal: Sequence[Input], scenario: Scen
 
 
 def _was_affected(fault: Fault, names: set[str], tick: Tick) -> bool:
-    """Return whether *fault* still affected one of *names* at *tick*, or was reverted by an input of that tick."""
+    """Return whether *fault* still affected one of *names* at *tick*. A repair in the same tick is ignored."""
     reverted_tick = fault.reverted_tick
     return not names.isdisjoint(get_requested_arguments(fault)) and (
         reverted_tick is None or reverted_tick >= tick

@@ -1,4 +1,4 @@
-"""All facts of a debrief: goals, events, causes, costs, and the reference."""
+"""Review of a run for the debrief: goals, events, causes, costs, and the comparison with the reference."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,16 +41,16 @@ PHASES: Final = (
     ("decided", "online", build_message("role change")),
     ("online", "undo_done", build_message("undo")),
 )
-"""Phases of a failover: from step, to step, name. During undo, clients work already."""
+"""(first step, last step, name) of each phase of a failover. During undo, clients already work."""
 
 INSTANCE_PHASES: Final = (
     PHASES[0],
     ("detected", "online", build_message("start and recovery on the new node")),
 )
-"""Phases of a failover of a failover cluster instance. Its redo is part of the recovery."""
+"""Phases of a failover of a failover cluster instance. Redo is part of the recovery there."""
 
 ORDERED: Final = {"detection": build_message("until the command")}
-"""Phases that have another name in a failover that a person requested."""
+"""Phase -> its name in a failover that a person requested."""
 
 
 class Phase(Struct, frozen=True):
@@ -62,7 +62,7 @@ class Phase(Struct, frozen=True):
 
 
 class FailoverReview(Struct, frozen=True):
-    """Failover next to its published row, or the reason why no row is comparable."""
+    """Failover compared with its published duration, or the reason why no published duration is comparable."""
 
     database: str
     kind: str
@@ -71,31 +71,35 @@ class FailoverReview(Struct, frozen=True):
     to_server: str
     phases: tuple[Phase, ...]
     took_s: float | None
-    """Seconds from detection to the new principal, as the white paper measures them; None if not completed."""
+    """Seconds from detection to the new principal, the definition of the white paper; None if not completed."""
     published_s: float | None
     published_ref: str
     unlike: str
-    """Differences from the conditions of the white paper; empty if the failover is comparable with its figures."""
+    """Differences from the conditions of the white paper; empty if the failover is comparable with its
+    figures.
+    """
     estimate: Estimate | None = None
-    """Availability group: estimate by the published formulas, from the state just before the failure."""
+    """Estimate by the published formulas from the state just before the failure; None unless it is an
+    availability group.
+    """
 
 
 class Outage(Struct, frozen=True):
-    """Span without service, with the obstacles of an automatic failover during it."""
+    """Time span without service, with the unmet preconditions of an automatic failover."""
 
     database: str
     span: StateSpan
     server: str
-    """Last server on which the database was open."""
+    """Last server on which the database was open before the outage."""
     failed_over: bool
     by: str
-    """Kind of the failover that ended the outage: automatic, manual or forced; empty if none did."""
+    """Kind of the failover that ended the outage, for example automatic, manual or forced; empty if none did."""
     against: tuple[tuple[PreconditionHistory, Tick], ...]
-    """Unmet preconditions, each with the tick since when."""
+    """(unmet precondition, tick since which it was unmet)."""
     summary: str
-    """Sentence that names the server that took over."""
+    """Sentence about the failover that ended the outage, or that there was none."""
     verdict: str
-    """Sentence that also names the obstacles of an automatic failover."""
+    """The same sentence, followed by the unmet preconditions of an automatic failover."""
 
 
 class LostTransactions(Struct, frozen=True):
@@ -104,42 +108,44 @@ class LostTransactions(Struct, frozen=True):
     tick: Tick
     database: str
     server: str
-    """Server on which the database is open without them."""
+    """Server whose copy, without these transactions, is now the open one."""
     transactions: int
     kb: float
 
 
 class PlannedStep(Struct, frozen=True):
-    """Step of the reference: its time there, its reason, and its time in this run (None means never)."""
+    """Step of the reference solution, compared with this run."""
 
     tick: Tick
+    """Time of the step in the reference."""
     line: str
     why: str
     looks: bool
-    """True if the step changes nothing."""
+    """True if the step only inspects something."""
     done_tick: Tick | None
+    """Time of the same action in this run; None if the run lacks it."""
 
 
 class Reference(Struct, frozen=True):
-    """Reference solution next to this run, with the same seed."""
+    """Reference solution, compared with this run. Both have the same seed."""
 
     steps: tuple[PlannedStep, ...]
     besides: tuple[Input, ...]
-    """Actions of this run that are not in the reference."""
+    """Actions of this run that the reference does not contain."""
     outcomes: tuple[OutcomeRow, ...]
-    """Outcomes of this run (left) and of the reference (right)."""
+    """Outcomes of this run (left), and of the reference (right)."""
     parted: FirstDifference | None
-    """First event that differs from the reference; None without a difference."""
+    """First event in which this run differs from the reference; None if there is no difference."""
 
 
 class Review(Struct, frozen=True):
-    """Data of a debrief for any page, file or printer."""
+    """Data of a debrief, for the screen and for all exports."""
 
     title: str
     planned: tuple[str, ...]
     """Goals of the drill."""
     ended: str
-    """Sentence about the end of the run."""
+    """Sentence about the way in which the run ended."""
     total: float | None
     """Points; None if the run has no score."""
     happened: tuple[Marker, ...]
@@ -147,24 +153,24 @@ class Review(Struct, frozen=True):
     failovers: tuple[FailoverReview, ...]
     outages: tuple[Outage, ...]
     lost: tuple[LostTransactions, ...]
-    """Lost transactions with their causes."""
+    """Losses of committed transactions, in order of time."""
     mistakes: tuple[Mistake, ...]
     reference: Reference | None
 
     def as_json(self) -> dict[str, object]:
-        """Return the review in JSON types; fields with "tick" in their names are in ticks of 10 ms."""
+        """Return the review as JSON types. Fields with "tick" in their names are in ticks of 10 ms."""
         fields: dict[str, object] = report.to_json_types(asdict(self))
         fields["mistakes"] = [report.to_json_types(mistake.as_json()) for mistake in self.mistakes]
         return fields
 
 
 def review_run(drill: Drill) -> Review:
-    """Review *drill* by replaying it and the reference. An exam in progress cannot be reviewed."""
+    """Review *drill* by replaying it and the reference solution. An exam in progress cannot be reviewed."""
     return run_to_completion(build_review(drill))
 
 
 def build_review(drill: Drill) -> Slices[Review]:
-    """Run `review_run` in slices."""
+    """Build the result of `review_run` in slices."""
     lanes = yield from scale_progress(record_all_lanes(drill), 0.0, 0.4)
     reference = yield from scale_progress(_build_reference(drill), 0.4, 0.6)
     impacts: tuple[ActionImpact, ...] = (
@@ -196,7 +202,7 @@ def _review_failovers(drill: Drill, lanes: Mapping[str, Lanes]) -> list[Failover
     reviews = []
     for index, failover in enumerate(drill.world.failovers):
         if failover.online_tick is None:
-            continue  # an attempt that failed: the debrief lists it among the events
+            continue  # a failover that was not completed; the debrief lists it among the events
         technology = find_technology(drill.world, failover)
         stamps = {step: getattr(failover, f"{step}_tick") for step in report.STEPS}
         phases = tuple(
@@ -234,7 +240,7 @@ def _review_failovers(drill: Drill, lanes: Mapping[str, Lanes]) -> list[Failover
 
 
 def _find_losses(events: Iterable[Event]) -> list[LostTransactions]:
-    """Return the losses of committed transactions, in order of time."""
+    """Return all losses of committed transactions, in order of time."""
     return [
         LostTransactions(
             event.tick,
@@ -264,7 +270,7 @@ START: Final = re.compile(r"\bstart-cluster(?:group|resource)\b", re.IGNORECASE)
 
 
 def _was_started(drill: Drill, failover: Failover) -> bool:
-    """Return whether a person started the role of an instance that had moved and stayed offline."""
+    """Return whether a person started the role of an instance after it had moved and stayed offline."""
     return find_technology(drill.world, failover) == INSTANCE and any(
         failover.detected_tick < item.tick <= (failover.online_tick or 0)
         and (item.verb == "start-role" or (item.verb == "ps" and START.search(item.args[-1]) is not None))
@@ -311,9 +317,9 @@ def _build_outage(drill: Drill, lanes: Lanes, span: StateSpan) -> Outage:
 
 
 def _find_ending_failover(drill: Drill, database: str, span: StateSpan) -> Failover | None:
-    """Return the failover that ended an outage.
+    """Return the failover that ended an outage; None if none did.
 
-    A cluster role may count as online just after its database serves again.
+    A cluster role may be recorded as online only just after its database is in service again.
     """
     failovers = [
         failover
@@ -334,10 +340,11 @@ def _find_ending_failover(drill: Drill, database: str, span: StateSpan) -> Failo
 def _find_blocking_preconditions(
     lanes: Lanes, outage: StateSpan, end: Tick
 ) -> list[tuple[PreconditionHistory, Tick]]:
-    """Return (precondition, tick since when) for each precondition that blocked a failover from the loss to *end*.
+    """Return the preconditions that blocked a failover from the loss to *end*.
 
-    These are the ones that were never met. If each was met at some time, they are those that were not met at
-    the end. Of several targets, the one with the fewest unmet preconditions counts.
+    Each is a pair of precondition and tick since which it was unmet. The preconditions are those that were
+    never met. If all were met at some time, they are those that were unmet at the end. Of several targets,
+    only the one with the fewest unmet preconditions counts.
     """
     preconditions = (guard for guard in lanes.preconditions if guard.begins)
     noticed = sorted(span.from_tick for guard in preconditions for span in guard.spans if span.what == HOLDS)
@@ -347,7 +354,7 @@ def _find_blocking_preconditions(
         spans = [span for span in guard.spans if span.to_tick > start and span.from_tick < end]
         at_the_loss = guard.find_span(start)
         if not spans and at_the_loss is not None and at_the_loss.to_tick == start:
-            spans = [at_the_loss]  # the session was removed in the same tick in which the loss was noticed
+            spans = [at_the_loss]  # the session was removed in the tick in which the loss was detected
         if spans and all(span.what != HOLDS for span in spans):
             failed_throughout.append((guard, spans[0].from_tick))
         elif spans and spans[-1].what != HOLDS:
@@ -386,7 +393,7 @@ def _format_blocker(guard: PreconditionHistory, since_tick: Tick) -> Localizable
 
 
 def _build_reference(drill: Drill) -> Slices[Reference | None]:
-    """Build the reference; None if the drill has no playable solution. Runs in slices."""
+    """Build the comparison with the reference; None if the drill has no playable solution. Runs in slices."""
     if not drill.scenario.solution:
         return None
     reference_run = Drill(drill.scenario, drill.seed)
@@ -411,7 +418,10 @@ def _build_reference(drill: Drill) -> Slices[Reference | None]:
 
 
 def is_same_action(left_input: Input, right_input: Input) -> bool:
-    """Return whether two inputs do the same: they have the same text, or both only query the same server."""
+    """Return whether two inputs are the same action.
+
+    They have the same text, or both only query the same server.
+    """
     if left_input.verb != right_input.verb:
         return False
     if left_input.verb != "sql":
@@ -426,5 +436,5 @@ def is_same_action(left_input: Input, right_input: Input) -> bool:
 
 
 def _strip_batch(text: str) -> str:
-    """Strip parts without effect from a batch: the semicolon at its end, USE master before it."""
+    """Return a batch without parts that have no effect: semicolons and USE master."""
     return text.removeprefix("USE MASTER").lstrip("; ").removeprefix("GO ").rstrip("; ")

@@ -1,8 +1,8 @@
-"""Score of a drill: every point with its reason, its times and a better alternative.
+"""Score of a drill: the points of each rule with reason, times and a better alternative.
 
 Points for outcome and conduct require a completed drill. While a goal is not met, only the goals count.
 Therefore doing nothing never scores more than a poor solution, and an incomplete run never ranks above a
-complete one.
+complete run.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -55,11 +55,11 @@ from engine.localization import (
 from engine.model import Tick, to_ticks
 
 TOTAL_MAX: Final = 100.0
-"""Maximum total of a run."""
+"""Maximum total score of a run."""
 
 
 class Score(Struct, frozen=True):
-    """Score from 0 to 100 points, and its origin. *scored* is False if the scenario has no rubric."""
+    """Score from 0 to 100 points, with its items. *scored* is False if the scenario has no rubric."""
 
     total: float
     items: tuple[RubricItem, ...]
@@ -94,9 +94,9 @@ def score_run(run: ScoredRun) -> Score:
 
 
 def compute_upper_bound(run: ScoredRun, threshold: float = TOTAL_MAX) -> float:
-    """Return an upper bound of the total: lost points stay lost, and all others can still be earned.
+    """Return an upper bound of the total score: lost points stay lost, and all others can still be earned.
 
-    The result may be too low above *threshold*, where the caller does not need the exact value.
+    Above *threshold*, the result may be too low, because the caller does not need the exact value there.
     """
     goals = [goal for goal in run.scenario.goals if run.goals[goal.name].missed_tick is None]
     of_goals = compute_goal_total(run.scenario, goals)
@@ -113,7 +113,7 @@ def compute_upper_bound(run: ScoredRun, threshold: float = TOTAL_MAX) -> float:
 
 
 def compute_goal_total(scenario: Scenario, met_goals: Sequence[Goal]) -> float:
-    """Return the total of an unfinished run, in which only the points for goals count."""
+    """Return the total score of an unfinished run, in which only points for goals count."""
     rules = [rule for rule in scenario.rubric if isinstance(rule, GoalsRule)]
     return _clamp_total(
         _round_points(rule, _compute_goal_points(scenario, rule, met_goals)) for rule in rules
@@ -134,7 +134,7 @@ def _list_met_goals(run: ScoredRun) -> list[Goal]:
 
 
 def _zero_until_finished(run: ScoredRun, item: RubricItem, reached: int) -> RubricItem:
-    """Return *item* without its points, because the drill is unfinished and the rule does not score goals."""
+    """Return *item* without points, because the drill is unfinished and the rule does not score goals."""
     goals = len(run.scenario.goals)
     missing = build_message("Not counted: only {n} of {of} goals met.", n=reached, of=goals)
     if reached == goals:
@@ -144,7 +144,7 @@ def _zero_until_finished(run: ScoredRun, item: RubricItem, reached: int) -> Rubr
 
 
 class RuleResult(Struct, frozen=True):
-    """Result of a rule: points, reason, the times that it refers to, and the losses behind the missing points."""
+    """Result of one rule: points, reason, and the losses that explain missing points."""
 
     points: float
     reason: str
@@ -156,7 +156,7 @@ class RuleResult(Struct, frozen=True):
 
 
 def _redistribute_uncounted(items: list[RubricItem]) -> list[RubricItem]:
-    """Give each uncounted item the same share of its points that the other items earned."""
+    """Give each uncounted item the share of its points that the counted items earned on average."""
     counted_items = [item for item in items if item.counted]
     share = arithmetic.add_in_order(item.points for item in counted_items) / max(
         1e-9, arithmetic.add_in_order(item.max for item in counted_items)
@@ -208,7 +208,7 @@ def _sum_weights(goals: Iterable[Goal]) -> float:
 
 
 def score_linearly(points: float, value: float, target: float, limit: float) -> float:
-    """Score all *points* up to *target*, none from *limit* on, and linearly in between."""
+    """Return all *points* up to *target*, none from *limit* on, and a linear share in between."""
     return points * min(1.0, max(0.0, (limit - value) / (limit - target)))
 
 
@@ -222,7 +222,7 @@ def _sum_accounts(run: ScoredRun, database: str | None, name: str) -> float:
 
 
 def _find_single_database(run: ScoredRun, database: str | None) -> str:
-    """Return the only database that a rule is about; "" if there are several."""
+    """Return the only database that a rule concerns; "" if there are several."""
     names = [database] if database else list(run.world.availability)
     return names[0] if len(names) == 1 else ""
 
@@ -250,7 +250,7 @@ def _score_duration(
 ) -> tuple[float, LocalizableMessage]:
     """Return points and reason for a duration in seconds.
 
-    *templates*: the texts for one and for several databases.
+    *templates*: texts of the reason, for one database and for several databases.
     """
     single_database = _find_single_database(run, rule.database)
     message = build_message(
@@ -330,7 +330,10 @@ def _score_prediction(run: ScoredRun, rule: PredictionRule) -> RuleResult:
 
 
 def _score_answers(run: ScoredRun, rule: AnyRule, inquiries: Sequence[Inquiry]) -> RuleResult:
-    """Score correct answers by weight. While the drill runs, the result reveals nothing."""
+    """Score correct answers by weight.
+
+    While the drill runs, the result does not reveal which answers are correct.
+    """
     if not run.has_ended and not run.answers_at_once:
         return RuleResult(0.0, ANSWER_SHOWN_LATER)
     counted_answers = [
@@ -404,7 +407,7 @@ def _score_conduct(run: ScoredRun, rule: ConductRule) -> RuleResult:
 
 
 def _score_calls(run: ScoredRun, rule: CallsRule) -> RuleResult:
-    """Score the share of orders that were read back and confirmed."""
+    """Score the share of orders that were read back and confirmed by the caller."""
     given_orders = list_valid_orders(run.calls)
     closed_orders = [given_order for given_order in given_orders if given_order.closed]
     order_count = max(rule.least, len(given_orders))
@@ -476,13 +479,13 @@ DISARMED, HINTS = build_message("Automatic failover disabled"), build_message("H
 NEEDLESS, REWINDS = build_message("Unnecessary faults"), build_message("Rewinds")
 
 DEDUCTIONS: Final[dict[str, str]] = {name: name for name in (DISARMED, HINTS, NEEDLESS, REWINDS)}
-"""Score items whose names are not from the author. A report that is read from a file has the same texts."""
+"""Names of score items that do not come from the author. A report read from a file contains the same names."""
 
 
 def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
-    """Deduct points for disabled automatic failover.
+    """Deduct points for commands that disabled automatic failover.
 
-    The deduction is at most the points earned besides the goals.
+    The deduction is at most the points earned in addition to the goals.
     """
     disabled = given_up_failover.find_disabled_failovers(run.events, run.scenario)
     if not disabled:
@@ -510,9 +513,9 @@ def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[Rub
 
 
 def _deduct_hints(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
-    """Deduct hints at their announced cost.
+    """Deduct the announced cost of the opened hints.
 
-    The deduction is at most the points earned besides the goals.
+    The deduction is at most the points earned in addition to the goals.
     """
     cost = arithmetic.add_in_order(hint.cost for hint in run.hints)
     if not run.hints:
@@ -526,7 +529,7 @@ def _deduct_hints(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
 def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
     """Deduct points for faults and commands that had no purpose.
 
-    The deduction is at most the points earned besides the goals.
+    The deduction is at most the points earned in addition to the goals.
     """
     pointless = reverted_actions.find_pointless_actions(run.world, run.journal, run.events, run.scenario)
     if not pointless:
@@ -554,11 +557,13 @@ def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[Rubr
 
 
 REWINDS_COST_MAX: Final = 10.0
-"""Maximum cost of all rewinds together. Assumed: trainees must not avoid rewinding, because they learn from it."""
+"""Maximum deduction for all rewinds together. Assumed: low enough that trainees still rewind, because they
+learn from it.
+"""
 
 
 def _deduct_rewinds(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
-    """Deduct points for rewinds, which reveal the future."""
+    """Deduct points for rewinds, because the trainee has seen the future."""
     if not run.rewinds:
         return []
     rewind_texts = join_messages(
@@ -579,7 +584,7 @@ def _deduct_rewinds(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
 
 
 DEDUCTED: Final = (_deduct_disabled_failovers, _deduct_hints, _deduct_pointless_actions, _deduct_rewinds)
-"""Deductions in order. Each takes at most what the preceding ones have left."""
+"""Deduction functions in order. Each can deduct at most the points that the preceding ones have left."""
 
 RULES: Final[dict[str, Callable[[ScoredRun, Any], RuleResult]]] = {
     "goals": _score_goals,
@@ -594,7 +599,7 @@ RULES: Final[dict[str, Callable[[ScoredRun, Any], RuleResult]]] = {
     "calls": _score_calls,
     "status": _score_status,
 }
-"""Scoring function of each kind of rule."""
+"""Kind of rule -> function that scores it."""
 
 MAY_RISE: Final = ("condition", "diagnosis", "prediction", "calls", "status")
-"""Kinds of rules whose points can still rise during a run. Points lost under the other rules stay lost."""
+"""Kinds of rules whose points can still increase during a run. Points lost under other rules stay lost."""

@@ -1,4 +1,4 @@
-"""Input of the score, and the items of which a score consists."""
+"""Input and output types of the score: the state of a run, and rubric items with their losses."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -15,27 +15,29 @@ from engine.model import Tick, World
 
 
 class ScoredRun(Struct, frozen=True):
-    """Current state of a run, as the score needs it."""
+    """Current state of a run, with all data that the score needs."""
 
     scenario: Scenario
     world: World
     events: Sequence[Event]
     goals: Mapping[str, GoalState]
     first_held: Mapping[str, Tick | None]
-    """Condition (`forbidden:…`, `price:…`) -> tick at which it was first met; None means that it cost nothing then."""
+    """Condition (`forbidden:…`, `price:…`) -> tick at which it was first met; None if it was not met when it
+    cost points.
+    """
     holds_now: Callable[[str], bool]
-    """Function that returns whether a condition of the scenario is met now."""
+    """Function that returns whether a condition of the scenario is currently met."""
     hints: Sequence[OpenedHint]
     answers: Mapping[str, InquiryAnswer]
     has_ended: bool
-    """True if the drill has ended, so that the score may reveal everything."""
+    """True if the drill has ended. Then the score may reveal everything."""
     left_early: bool
-    """True if the drill ended before the end of its timeline."""
+    """True if the drill ended before its timeline did."""
     was_abandoned: bool
-    """True if the trainee ended the drill. Open questions then count as missing."""
+    """True if the trainee ended the drill. Then open questions count as not answered."""
     answers_at_once: bool
     rewinds: Sequence[tuple[Tick, Tick]]
-    """(from, to) of each rewind."""
+    """(start tick, target tick) of each rewind."""
     rewind_cost: float
     """Points that each rewind costs."""
     journal: Sequence[Input]
@@ -45,19 +47,19 @@ class ScoredRun(Struct, frozen=True):
 
 
 class Loss(Struct, frozen=True):
-    """Points lost by one cause: number, time, reason, and a better alternative."""
+    """Points lost by one cause, with time, reason, and a better alternative."""
 
     points: float
     tick: Tick | None
-    """Time of the loss; None if it has no single time."""
+    """Time of the loss; None if the loss has no single time."""
     reason: str
     better: str
     cause: str = ""
-    """Cause that is known without a search: the refused command; else empty."""
+    """Refused command that caused the loss; empty if the cause must be searched for."""
     condition: str = ""
-    """Condition that detected the loss, if any."""
+    """Condition that detected the loss; empty if there is none."""
     unasked: bool = False
-    """True for a question that was never asked, so that no answer was wrong."""
+    """True for a question that was never asked, and therefore not answered wrongly."""
 
     def as_json(self) -> LossJson:
         """Return the loss in JSON types."""
@@ -72,7 +74,7 @@ class Loss(Struct, frozen=True):
 
 
 class RubricItem(Struct, frozen=True):
-    """Points of one rule with reason, times, and a better alternative where points are missing.
+    """Result of one rule: points, reason, times, and a better alternative if points are missing.
 
     A deduction has negative points.
     """
@@ -86,7 +88,9 @@ class RubricItem(Struct, frozen=True):
     losses: tuple[Loss, ...] = ()
     """Losses that explain the missing points."""
     counted: bool = True
-    """False if the run gave no opportunity for it. The other rules then share its points."""
+    """False if the run gave no opportunity to earn the points. Then they follow the result of the other
+    rules.
+    """
 
     def as_json(self) -> ItemJson:
         """Return the rubric item in JSON types."""

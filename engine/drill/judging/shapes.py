@@ -1,18 +1,18 @@
-"""Types of a run's report. Run files of older versions may lack keys."""
+"""Types of a run's report. Reports of older versions may lack some keys."""
 
 from collections.abc import Mapping
 from typing import Any, Final, TypedDict
 
 Row = Mapping[str, Any]
-"""Row of a report; its fields depend on its kind (event, failover, question, batch)."""
+"""Row of a report. Its fields depend on its kind (event, failover, question, batch)."""
 
 
 BY_INSTRUCTOR: Final = "instructor"
-"""Field `ended_by` of a run that the instructor of a class ended."""
+"""Value of `ended_by` if the instructor of a class ended the run."""
 
 
 class LossJson(TypedDict):
-    """Points that one cause cost (negative) or earned."""
+    """Points that one cause cost (negative) or earned, in a report."""
 
     points: float
     at_s: float | None
@@ -22,7 +22,7 @@ class LossJson(TypedDict):
 
 
 class ItemJson(TypedDict):
-    """Points of one rule of the rubric."""
+    """Result of one rule of the rubric, in a report."""
 
     name: str
     points: float
@@ -44,7 +44,7 @@ class ScoreJson(TypedDict):
 
 
 class HashJson(TypedDict):
-    """State hash at a tick in a report."""
+    """State hash at one time, in a report."""
 
     t_s: float
     inputs: int
@@ -52,7 +52,7 @@ class HashJson(TypedDict):
 
 
 class Report(TypedDict, total=False):
-    """Report in the form of `run --json`."""
+    """Report of a run, in the form of `run --json`."""
 
     scenario: str
     title: str
@@ -82,23 +82,23 @@ class Report(TypedDict, total=False):
     readings: Row
     failed_parts: list[dict[str, str]]
     cut_off: bool
-    """True if only inputs, end and hashes are known because the program was killed during the run."""
+    """True if the program was killed during the run, so that only inputs, end and hashes are known."""
 
 
 class CalibrationPoint(TypedDict):
-    """Answers with the same confidence."""
+    """Share of correct answers among those with the same stated confidence."""
 
     sure_percent: float
     right_percent: float
-    """Share of correct answers. For a well-calibrated person it equals the confidence."""
+    """Share of correct answers. It equals the stated confidence if the person is well calibrated."""
     answers: int
 
 
 class Calibration(TypedDict):
-    """Confidence of answers compared with the share of correct answers."""
+    """Stated confidence of answers, compared with the share of correct answers."""
 
     answers: int
-    """Number of judged answers for which a confidence was stated."""
+    """Number of judged answers that have a confidence."""
     brier: float
     curve: list[CalibrationPoint]
     """Points ordered by confidence, lowest first."""
@@ -109,9 +109,9 @@ class Calibration(TypedDict):
 BLUNDER: Final = 15.0
 MISTAKE: Final = 10.0
 INACCURACY: Final = 5.0
-"""Minimum lost points of each label. Derived from [Lichess, Advice.scala: 0.3, 0.2 and 0.1 of -1 to 1, which
-are 15, 10 and 5 of 100 points].
+"""Minimum lost points of the label "inaccuracy". All three limits are derived from [Lichess, Advice.scala:
+0.3, 0.2 and 0.1 on a scale from -1 to 1, which are 15, 10 and 5 of 100 points].
 """
 
 SIZES: Final = ((BLUNDER, "blunder"), (MISTAKE, "mistake"), (INACCURACY, "inaccuracy"))
-"""(minimum of lost points, label), largest first."""
+"""(minimum lost points, label), largest first."""

@@ -1,4 +1,4 @@
-"""Sweep over many runs: each player in each scenario with each of many seeds."""
+"""Sweep over many runs: every player plays every scenario with every seed."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,34 +23,34 @@ from engine.planning import MirroringPlan
 PERCENTS: Final = (5, 50, 95)
 
 MEASURES: Final = ("points", "downtime_s", "failover_s", "lost_transactions")
-"""Measures of each run. failover_s is the longest failover of the run; None for a run without a failover."""
+"""Measures of each run. failover_s is the longest failover of the run, or None without a failover."""
 
 _AGENTS: Final = {agent.name: agent for agent in AGENTS}
 
 PLAYERS: Final[Mapping[str, Agent]] = {
     **_AGENTS, "idle": _AGENTS[NOTHING], "random": _AGENTS["random 1"],
 }  # fmt: skip
-"""Available players by name: those of `agents`, two of them also under shorter names."""
+"""Name -> player: all agents of `agents`, two of them also under shorter names."""
 
 
 class RunOutcome(Struct, frozen=True):
-    """Result of a run. A measure that the run does not have is None."""
+    """Result of one run. A measure that does not apply to the run is None."""
 
     scenario: str
     player: str
     seed: int
     points: float | None = None
     finished: bool = False
-    """True if every goal was met. Also True for a scenario without goals."""
+    """True if every goal was met, or if the scenario has no goals."""
     downtime_s: float | None = None
     failover_s: float | None = None
     lost_transactions: float | None = None
     problem: str = ""
-    """Reason why the run could not be played to its end."""
+    """Reason why the run could not be played to its end; empty if it was."""
 
 
 def play_outcome(scenario: Scenario, player: str, seed: int) -> RunOutcome:
-    """Play the drill of *scenario* with *seed* to its end with *player* (one of PLAYERS)."""
+    """Let *player*, a name in PLAYERS, play the drill of *scenario* with *seed* to its end."""
     try:
         drill = PLAYERS[player].play(scenario, seed)
     except InputError as problem:
@@ -76,8 +76,8 @@ def play_outcome(scenario: Scenario, player: str, seed: int) -> RunOutcome:
 def summarize_outcomes(outcomes: Iterable[RunOutcome]) -> list[dict[str, object]]:
     """Return a row for each scenario and player, in order of appearance.
 
-    A row has the number of runs, the failures, and mean and percentiles of each measure over the runs that
-    have it (None if no run has it).
+    A row contains the number of runs, the number of failures, and mean and percentiles of each measure. A
+    measure is None if it applies to no run.
     """
     grouped: dict[tuple[str, str], list[RunOutcome]] = {}
     for outcome in outcomes:
@@ -106,32 +106,33 @@ def _compute_spread(values: Sequence[float | None]) -> dict[str, float] | None:
 
 
 def compute_percentile(ordered: Sequence[float], percent: int) -> float:
-    """Return the smallest of *ordered* numbers that *percent* of them do not exceed (nearest rank).
+    """Return a percentile of *ordered* numbers by the nearest-rank method.
 
-    *ordered* must not be empty.
+    *ordered* must be sorted and not empty.
     """
     return ordered[max(0, math.ceil(percent * len(ordered) / 100) - 1)]
 
 
 class LimitResult(Struct, frozen=True):
-    """Number of runs of a scenario and player in which a measure stayed within a limit."""
+    """Share of the runs of a scenario and player in which a measure stayed within a limit."""
 
     scenario: str
     player: str
     measure: str
     most: float
-    """Limit of the measure."""
+    """Upper limit of the measure."""
     runs: int
-    """Number of runs that have the measure."""
+    """Number of runs to which the measure applies."""
     within: int
     """Number of runs within the limit."""
     low: float
+    """Lower end of the 95% confidence interval of the share."""
     high: float
     """Upper end of the 95% confidence interval of the share."""
 
 
 def check_limit(outcomes: Iterable[RunOutcome], measure: str, limit: float) -> list[LimitResult]:
-    """Return a LimitResult for each scenario and player, in order of appearance."""
+    """Return the LimitResult of each scenario and player, in order of appearance."""
     grouped: dict[tuple[str, str], list[float]] = {}
     for outcome in outcomes:
         value = getattr(outcome, measure)
@@ -197,7 +198,7 @@ def build_sweep_json(outcomes: Sequence[RunOutcome], limits: Limits = ()) -> dic
 
 
 def format_table(outcomes: Sequence[RunOutcome]) -> str:
-    """Format one line for each scenario and player, with mean and p5/p50/p95 of each measure."""
+    """Format a line for each scenario and player, with mean and p5/p50/p95 of each measure."""
     head = ["", "player", "runs", "failures", *(f"{measure} mean (p5 p50 p95)" for measure in MEASURES)]
     rows = [
         [str(row[name]) for name in ("scenario", "player", "runs", "failures")]
@@ -225,13 +226,15 @@ def _format_lines(rows: Iterable[Sequence[str]], widths: Sequence[int]) -> Itera
 
 
 # --- durations of failovers on a planned link -------------------------------------------------------------
-# The planned world is run many times with the same failure.
+# A scenario is built from the plan and played many times with the same failure.
 
 CAUSES: Final = ("power-off", "stop-service", "hang", "pull-cable")
-"""Faults that can hit the principal."""
+"""Faults of the principal that can cause the failover."""
 
 LENGTH_S: Final = 180
-"""Length of a run in seconds. The failure is between 20 and 40 s. Assumed: longer than any automatic failover."""
+"""Length of a run in seconds. The failure occurs between 20 and 40 s. Assumed: longer than any automatic
+failover.
+"""
 
 SERVER: Final = """[[server]]
 name = "{name}"
@@ -248,10 +251,10 @@ loss = {loss!r}
 
 
 def build_failover_scenario(plan: MirroringPlan, cause: str) -> Scenario | None:
-    """Build a scenario of *plan* in which *cause* (one of CAUSES) happens.
+    """Build a scenario of *plan* in which the fault *cause* (one of CAUSES) occurs.
 
-    Return None if no automatic failover follows, or if the workload is user-defined, because only its rates
-    are known.
+    The result is None if no automatic failover would follow, or if the workload is user-defined, because then
+    only its rates are known.
     """
     site = next((name for name, known_site in SITES.items() if known_site == plan.site), None)
     if (
@@ -283,7 +286,7 @@ def build_failover_scenario(plan: MirroringPlan, cause: str) -> Scenario | None:
 
 
 def simulate_failovers(scenario: Scenario, runs: int) -> Slices[list[RunOutcome]]:
-    """Play *runs* of *scenario* without inputs, with seeds from 1 on. Each slice is one run."""
+    """Play *scenario* without inputs, with the seeds from 1 to *runs*. Each slice is one run."""
     outcomes: list[RunOutcome] = []
     for seed in range(1, runs + 1):
         outcomes.append(play_outcome(scenario, "idle", seed))
