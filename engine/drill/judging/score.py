@@ -332,7 +332,7 @@ def _score_prediction(run: ScoredRun, rule: PredictionRule) -> RuleResult:
 def _score_answers(run: ScoredRun, rule: AnyRule, inquiries: Sequence[Inquiry]) -> RuleResult:
     """Score correct answers by weight.
 
-    While the drill runs, the result does not reveal which answers are correct.
+    While the drill runs, the result does not reveal which ones are correct.
     """
     if not run.has_ended and not run.answers_at_once:
         return RuleResult(0.0, ANSWER_SHOWN_LATER)
@@ -557,8 +557,8 @@ def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[Rubr
 
 
 REWINDS_COST_MAX: Final = 10.0
-"""Maximum deduction for all rewinds together. Assumed: low enough that trainees still rewind, because they
-learn from it.
+"""Maximum deduction for all rewinds together. Assumed: trainees should not avoid rewinds, because they learn
+from them.
 """
 
 
