@@ -330,10 +330,7 @@ def _score_prediction(run: ScoredRun, rule: PredictionRule) -> RuleResult:
 
 
 def _score_answers(run: ScoredRun, rule: AnyRule, inquiries: Sequence[Inquiry]) -> RuleResult:
-    """Score correct answers by weight.
-
-    While the drill runs, the result does not reveal which ones are correct.
-    """
+    """Score correct answers by weight. Until the end of the drill, the result does not reveal them."""
     if not run.has_ended and not run.answers_at_once:
         return RuleResult(0.0, ANSWER_SHOWN_LATER)
     counted_answers = [
@@ -557,9 +554,7 @@ def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[Rubr
 
 
 REWINDS_COST_MAX: Final = 10.0
-"""Maximum deduction for all rewinds together. Assumed: trainees should not avoid rewinds, because they learn
-from them.
-"""
+"""Maximum deduction for all rewinds. Assumed: trainees should rewind, because they learn from it."""
 
 
 def _deduct_rewinds(run: ScoredRun, besides_goals: float) -> list[RubricItem]:

@@ -1,1 +1,1 @@
-"""Par: the best possible result of a drill, found by playing plans on forks of a run."""
+"""Search for par, the best possible result of a drill. Plans are played on forks of a run."""

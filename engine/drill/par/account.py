@@ -1,4 +1,4 @@
-"""Account of a run: its segments, and the points that each of them lost."""
+"""Regret analysis of a run: its segments, and the points that each segment lost."""
 
 from typing import Final
 
@@ -11,14 +11,14 @@ from engine.inputs import Input
 from engine.model import Tick
 
 LABELS: Final = (*SIZES, (0.5, "good"))
-"""(minimum loss of V in points, label) of a segment. Below the last minimum, the segment was "best".
+"""(minimum loss of V in points, label) of a segment. A segment with a smaller loss has the label "best".
 
-Assumed: 0.5 points are insignificant.
+Assumed: a loss below 0.5 points is insignificant.
 """
 
 
 WAITING: Final = ""
-"""Input line of a wait."""
+"""Value of `RunSegment.line` for a wait."""
 
 
 class RunSegment(Struct, frozen=True):
@@ -26,107 +26,113 @@ class RunSegment(Struct, frozen=True):
 
     tick: Tick
     until: Tick
-    """Tick at which it ends; for an action, the tick of the action."""
+    """Tick at which the segment ends; for an action, the tick of the action."""
     line: str
     """Input line of the action, or WAITING."""
     before: float
     """V before the segment, in points."""
     after: float
-    """Value after the segment."""
+    """V after the segment, in points."""
     label: str
     """blunder, mistake, inaccuracy, good, best or brilliant."""
     plan: tuple[Input, ...] = ()
     """Inputs before the segment, followed by the best known continuation; empty if nothing was lost."""
     done: int = 0
-    """Number of inputs in *plan* that the run contains, too."""
+    """Number of inputs at the beginning of *plan* that the run also contains."""
 
     @property
     def best(self) -> tuple[Input, ...]:
-        """Return the actions of the best known continuation from the start of this segment."""
+        """Actions of the best known continuation from the start of this segment."""
         return self.plan[self.done :]
 
     @property
     def regret(self) -> float:
-        """Return the value that the segment lost, in points."""
+        """Points of V that the segment lost."""
         return self.before - self.after
 
 
 class RunMoment(Struct, frozen=True):
-    """State of the run at a time, and the segment that follows."""
+    """State of the run at one time, and the segment that follows."""
 
     run: SearchDrill
     line: str
+    """Input line of the action that follows, or WAITING."""
     baseline_run: BaselineRun
-    """Run without further actions. It starts here or, after the same action, earlier."""
+    """Run without further actions. It starts at this time, or earlier if the same actions precede both."""
 
 
 class LastChance(Struct, frozen=True):
-    """Plan that still reaches every goal from the point of no return."""
+    """Plan that reaches every goal and branches off at the point of no return."""
 
     tick: Tick
     """Point of no return."""
     plan: tuple[Input, ...]
-    """Inputs before the last chance, followed by a continuation that reaches every goal."""
+    """Inputs before the point of no return, followed by a continuation that reaches every goal."""
     done: int
-    """Number of inputs in *plan* that the run contains, too."""
+    """Number of inputs at the beginning of *plan* that the run also contains."""
     line: str
-    """Input line of the action with which the run missed the chance, or WAITING."""
+    """Input line of the action that ended the chance; WAITING if a wait ended it."""
     missed: tuple[tuple[str, Tick | None], ...]
-    """(goal, deadline) of the goals that the same continuation misses if it starts one action, or a little, later."""
+    """(goal, deadline) of each goal that the same continuation misses if it starts after the next action or a
+    little later.
+    """
 
     @property
     def remaining_actions(self) -> tuple[Input, ...]:
-        """Return the actions of the plan after the last chance."""
+        """Actions of the plan from the point of no return on."""
         return self.plan[self.done :]
 
 
 class BoundGap(Struct, frozen=True):
-    """Possible error of V at one time: V covers only the known continuations and may be too low."""
+    """Possible error of V at one time. V covers only known continuations, so it may be too low."""
 
     tick: Tick
     known: float
     """V at that time."""
     most: float
-    """Upper bound of all continuations, from the points that are not lost by then."""
+    """Upper bound of V, computed from the points that are not lost by then."""
 
 
 Best = RunSegment | LastChance
-"""Part of a run with a best continuation that can be watched."""
+"""Part of a run with a best continuation, which the trainee can watch."""
 
 
 class RegretAnalysis(Struct, frozen=True):
-    """Account of a run: its value V over time, and derived figures."""
+    """Regret analysis of a run: its value V over time, and derived figures."""
 
     moves: tuple[RunSegment, ...]
     accuracy: float
-    """Mean accuracy of actions and waits, 0 to 100, computed as Lichess computes accuracy.
+    """Mean accuracy of actions and waits, 0 to 100, by the formula of Lichess.
 
     Actions after a total loss do not count.
     """
     last_chance: LastChance | None
-    """Last time at which every goal was reachable. None means all were reached, or no continuation reaches all."""
+    """Last chance to reach every goal; None if the run reached all goals, or if no known continuation reaches
+    all.
+    """
     doubt: BoundGap | None = None
-    """Time at which V is least certain to be the best possible; None means a higher V is impossible at all times."""
+    """Time at which the possible error of V is largest; None if V is exact at all times."""
     risen: float = 0.0
-    """Largest increase of V at an action or wait, if V is computed only from what was known before.
+    """Largest increase of V at an action or wait, if V is computed only from continuations that were known
+    before the run.
 
-    The reported V also uses the rest of the run, and so never increases.
+    The reported V also uses the run itself as a continuation, and so never increases.
     """
 
     @property
     def point_of_no_return(self) -> Tick | None:
-        """Return the last tick from which every goal could still be reached."""
+        """Last tick from which every goal was reachable; None if there is no last chance."""
         return None if self.last_chance is None else self.last_chance.tick
 
     @property
     def curve(self) -> tuple[tuple[Tick, float], ...]:
-        """Return (tick, V) at the ends of all segments. V never rises."""
+        """(tick, V) at the start and end of each segment. V never increases."""
         return tuple(
             point for move in self.moves for point in ((move.tick, move.before), (move.until, move.after))
         )
 
     @property
     def worst(self) -> RunSegment | None:
-        """Return the first segment with the largest loss; None if nothing was lost."""
+        """First segment with the largest loss; None if nothing was lost."""
         lossy = [move for move in self.moves if move.regret >= LABELS[-1][0]]
         return max(lossy, key=lambda move: (move.regret, -move.tick), default=None)

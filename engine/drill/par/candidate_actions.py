@@ -1,4 +1,4 @@
-"""Actions that a seat can try at a time in a drill: input lines with names that exist."""
+"""Actions that a seat can try at a given time in a drill, as input lines with existing names."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -22,15 +22,15 @@ from engine.verbs import VERBS
 from engine.verbs.lines import execute_input, parse_line, parse_script
 
 CHORES: Final = ("force-quorum", "move-role", "start-role", "restart-service")
-"""Chores that can help in an emergency of any drill. Other chores are tried only if the scenario mentions
+"""Chores that can help in an emergency of any drill. All other chores are tried only if the scenario mentions
 them. Assumed.
 """
 
 
 def list_scenario_lines(scenario: Scenario, looking: bool = False) -> tuple[str, ...]:
-    """Return the input lines in the scenario's solution and in its hints, without times.
+    """Return the input lines of the scenario's solution and hints, without times.
 
-    *looking*: include lines that only inspect the world.
+    *looking*: True to include lines that only inspect the world.
     """
     texts = [re.sub(r"\A\s*\+?[\d.]+s?\s+", "", step.do) for step in scenario.solution]
     texts += [hint.type for hint in scenario.hints]
@@ -48,9 +48,10 @@ def list_scenario_lines(scenario: Scenario, looking: bool = False) -> tuple[str,
 
 
 def list_candidates(drill: Drill, known_lines: tuple[str, ...]) -> list[str]:
-    """Return every line worth trying now: answers, repairs, mirroring and availability group commands, known lines.
+    """Return all input lines that are worth trying now.
 
-    A repair or chore is included if a menu would offer it and it would have an effect.
+    They are answers, repairs, votes, mirroring and availability group statements, and *known_lines*. A repair
+    or chore is included if a menu would offer it and it would have an effect.
     """
     if drill.finished:
         return []
@@ -72,20 +73,20 @@ def list_candidates(drill: Drill, known_lines: tuple[str, ...]) -> list[str]:
 
 
 def list_repairs(world: World) -> list[str]:
-    """Return the repairs that `list_candidates` includes for a seat that may repair everything."""
+    """Return the repairs among the candidates of a seat that may repair everything."""
     lines = (line for line in _list_repair_lines(world) if VERBS[line.partition(" ")[0]].group == "repair")
     return [line for line in lines if line != "revert-all" and _is_applicable(world, line)]
 
 
 def list_emergency_actions(world: World) -> list[str]:
-    """Return the statements that restore service to databases without it: failover and forced failover."""
+    """Return statements that restore service to databases that are down: failover and forced failover."""
     if all(availability.list_serving_copies(world, database) for database in world.availability):
         return []
     return [line for line in _list_statements(world) if line.endswith(("FAILOVER", "ALLOW_DATA_LOSS"))]
 
 
 def list_setup_statements(world: World, session: SessionSpec) -> list[str]:
-    """Return the remaining statements that set up a removed session again, the mirror's first.
+    """Return the statements that are still needed to set up a removed session again, the mirror's first.
 
     A copy that is still RESTORING needs no new backup.
     """
@@ -119,7 +120,7 @@ def list_setup_statements(world: World, session: SessionSpec) -> list[str]:
 
 
 def list_vote_restorations(world: World, scenario: Scenario) -> list[str]:
-    """Return the commands that restore the votes that nodes had at the start."""
+    """Return the commands that give nodes the votes that they had at the start."""
     nodes = {node for cluster in scenario.clusters for node in cluster.without_vote}
     return [
         f"set-weight {name} 1"
@@ -143,7 +144,7 @@ def _list_repair_lines(world: World) -> Iterator[str]:
             kind in names for kind in verb.kinds
         ):
             continue
-        # an instance may run on another computer soon
+        # an instance may soon run on another computer
         first = [list(world.computers)] if verb.applies_to_computer else []
         for args in product(*first, *(names[kind] for kind in verb.kinds[len(first) :])):
             is_present = verb.kinds[:2] != ("server", "database") or args[:2] in world.copies
@@ -152,9 +153,9 @@ def _list_repair_lines(world: World) -> Iterator[str]:
 
 
 def _list_statements(world: World) -> Iterator[str]:
-    """Yield the statements that a DBA can send to a server for each database in a group.
+    """Yield statements that a DBA can send to a server for each database in a session or availability group.
 
-    Statements that are impossible now are left out.
+    Statements that are impossible now are omitted.
     """
     for (server, database), copy in world.copies.items():
         if not world.instances[server].running:
@@ -196,9 +197,9 @@ def _list_session_statements(world: World, server: str, database: str) -> Iterat
 
 
 def _is_applicable(world: World, line: str) -> bool:
-    """Return whether *line* can be applied and has an object to act on.
+    """Return whether *line* can be applied and has an effect.
 
-    Statements and answers always can: the server reports their errors.
+    Statements and answers always count as applicable, because the server reports their errors.
     """
     try:
         item: Input = simulator.resolve_names(world, parse_line(line, world.tick))
@@ -211,7 +212,7 @@ def _is_applicable(world: World, line: str) -> bool:
     return not any(isinstance(event.data, FaultData) and event.data.no_effect for event in copy.outbox)
 
 
-# --- steps of the solution that remain at a time, and statements that repair its sessions -------------------
+# --- remaining steps of the solution, and statements that repair sessions -----------------------------------
 
 
 def is_partner_statement(input_: Input) -> bool:
@@ -220,7 +221,7 @@ def is_partner_statement(input_: Input) -> bool:
 
 
 def has_broken_session(drill: SearchDrill) -> bool:
-    """Return whether a session of the scenario is removed or suspended now."""
+    """Return whether a session of the scenario is currently removed or suspended."""
     copies = (
         drill.world.copies.get((server, session.database))
         for session in drill.scenario.sessions
@@ -233,7 +234,7 @@ def has_broken_session(drill: SearchDrill) -> bool:
 
 
 def list_session_repairs(world: World, session: SessionSpec) -> list[str]:
-    """Return the remaining statements that repair *session*."""
+    """Return the statements that are still needed to repair *session*."""
     leads = [
         copy.server
         for server in (session.principal, session.mirror)
@@ -246,7 +247,7 @@ def list_session_repairs(world: World, session: SessionSpec) -> list[str]:
 
 
 def list_remaining_steps(run: SearchDrill) -> list[SolutionStep]:
-    """Return the steps of the solution that have not been applied yet, in their order."""
+    """Return the steps of the solution that the run has not yet applied, in order."""
     return filter_undone(run, run.scenario.solution, parse_step)
 
 
@@ -254,7 +255,10 @@ Item = TypeVar("Item")
 
 
 def filter_undone(run: SearchDrill, planned: Iterable[Item], act: Callable[[Item], Input]) -> list[Item]:
-    """Return the *planned* items that are not done yet, in their order. *act* returns the input of an item."""
+    """Return the items of *planned* that the run has not yet applied, in order.
+
+    *act* returns the input of an item.
+    """
     inputs, remaining_inputs = list(run.journal), []
     for planned_input in planned:
         match = next((item for item in inputs if is_same_action(item, act(planned_input))), None)
@@ -272,5 +276,5 @@ def parse_step(step: SolutionStep) -> Input:
 
 
 def remove_delay(step: SolutionStep) -> SolutionStep:
-    """Return the step without its delay and condition: `+5 power-on SERVER_A` becomes `+0 power-on SERVER_A`."""
+    """Return the step without delay and condition: `+5 power-on SERVER_A` becomes `+0 power-on SERVER_A`."""
     return step.model_copy(update={"do": f"+0 {step.do.strip().partition(' ')[2]}", "when": None})

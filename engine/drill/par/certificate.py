@@ -1,6 +1,6 @@
-"""Results that a search proves for a drill.
+"""Certificate of a drill: the results that a search proves.
 
-They are fair par, the clairvoyant bound, the score of the reference, and the plans that prove them.
+They are fair par, the clairvoyant bound, the score of the reference, and the plans that prove these figures.
 """
 
 import heapq
@@ -28,26 +28,28 @@ from engine.verbs.lines import parse_script
 METHOD: Final = "best-first over plans, one of each length in turn"
 
 SEEDS: Final = 4
-"""Number of further seeds with which the reference is played. Assumed."""
+"""Number of additional seeds with which plans and the reference are played. Assumed."""
 
 LATE_S: Final = (10.0, 30.0)
-"""Delays, in seconds, that are added to all actions when the safest plan is searched. Assumed."""
+"""Delays of all actions, in seconds, with which a plan is played to measure its safety. Assumed."""
 
 SAFEST_OF: Final = 3
-"""Number of plans that are compared to find the safest one. Assumed."""
+"""Number of best plans that are compared to find the safest plan. Assumed."""
 
 SHARES: Final = (0.5, 0.7)
-"""Shares of the total time at which the fair search and the clairvoyant search end. Assumed."""
+"""Shares of the total time after which the fair search and the clairvoyant search end. Assumed."""
 
 BLUNDERS_SHARE: Final = 0.8
-"""Share of the total time at which testing actions for blunders ends. Assumed."""
+"""Share of the total time after which the test for blunders ends. Assumed."""
 
 WAITING_SHARE: Final = 0.9
-"""Share of the total time at which refining the cost of waiting ends; the rest is for other seeds. Assumed."""
+"""Share of the total time after which the refinement of the cost of waiting ends. The rest is for other
+seeds. Assumed.
+"""
 
 PlanName = Literal["robust", "safest"]
 IsExpired = Callable[[float], bool]
-"""Function that returns whether this share of the total time is over."""
+"""Function that returns whether a share of the total time is over."""
 
 
 def _never_expires(_: float) -> bool:
@@ -55,7 +57,7 @@ def _never_expires(_: float) -> bool:
 
 
 def read_fair_plans(certificate: ParCertificate) -> list[list[Input]]:
-    """Return the fair plans of a certificate, as inputs."""
+    """Return the inputs of each fair plan of a certificate."""
     entries = (certificate.get("robust"), certificate.get("safest"))
     over_seeds = [entry["plan"] for entry in entries if entry]
     lines = (certificate["par"]["plan"], certificate["shortest"], *over_seeds, certificate.get("last_chance"))
@@ -63,7 +65,7 @@ def read_fair_plans(certificate: ParCertificate) -> list[list[Input]]:
 
 
 def read_clairvoyant_plan(certificate: ParCertificate) -> list[Input]:
-    """Return the clairvoyant plan of a certificate, as inputs."""
+    """Return the inputs of a certificate's clairvoyant plan."""
     return _parse_inputs(certificate["clairvoyant"]["plan"])
 
 
@@ -72,9 +74,9 @@ def _parse_inputs(lines: Sequence[str]) -> list[Input]:
 
 
 class CertificateBuilder:
-    """Builder of a certificate: first the fair search, then the clairvoyant search that starts with the fair plan.
+    """Builder of a certificate. It runs the fair search, then the clairvoyant search.
 
-    The clairvoyant bound is therefore never less than fair par.
+    The clairvoyant search starts with the best fair plan, so its bound is never below fair par.
     """
 
     def __init__(
@@ -84,9 +86,9 @@ class CertificateBuilder:
         spread: Spread | None = None,
         before: ParCertificate | None = None,
     ) -> None:
-        """Begin a certificate.
+        """Prepare both searches.
 
-        *spread*: function that distributes the decisions of both searches; None means this process tries them.
+        *spread*: function that distributes decisions to other processes; None means this process tries them.
         *before*: an earlier certificate of the same drill. Its plans are played first, so that the new
         certificate proves at least as much.
         """
@@ -103,14 +105,17 @@ class CertificateBuilder:
         """(plan, other seed) -> score."""
 
     def run_steps(self) -> Iterator[float]:
-        """Continue by at most one node, and yield the share of the total time at which the current search must end."""
+        """Continue the searches by at most one node per step.
+
+        Each step yields the share of the total time at which the current search must end.
+        """
         known_plans = [] if self._earlier is None else read_fair_plans(self._earlier)
         for _ in self.fair.run_steps(known_plans):
             yield SHARES[0]
             if self._is_out_of_time and self.fair.begun_with_all:
                 break
         self.now = self.clairvoyant
-        self._is_out_of_time = self._has_full_score()  # a higher bound is impossible
+        self._is_out_of_time = self._has_full_score()  # no plan can score more
         known_plans = [] if self._earlier is None else [read_clairvoyant_plan(self._earlier)]
         for _ in self.clairvoyant.run_steps(known_plans, narrower_search=self.fair):
             if self._is_out_of_time and self.clairvoyant.begun_with_all:
@@ -118,18 +123,18 @@ class CertificateBuilder:
             yield SHARES[-1]
 
     def _has_full_score(self) -> bool:
-        """Return whether a fair plan has all points."""
+        """Return whether a fair plan scores all points."""
         return self.fair.best is not None and self.fair.best.score == TOTAL_MAX
 
     def end_search(self) -> None:
-        """End the current search after it has played its first plans."""
+        """End the current search as soon as its initial plans are played."""
         self._is_out_of_time = True
 
     def build_certificate(self, is_expired: IsExpired = _never_expires) -> ParCertificate:
         """Return the certificate in the form of `mirrordrill par --json`.
 
-        Scores and hashes come from full drills that replay the plans. Parts that take long stop when
-        *is_expired* returns True for their share, and report what they have found.
+        Scores and hashes come from complete drills that replay the plans. Parts that take long stop when
+        *is_expired* returns True for their share of the time, and use what they have found so far.
         """
         par, upper_bound, reference = self.fair.best, self.clairvoyant.best, self.fair.reference
         assert par is not None and upper_bound is not None, "doing nothing is a plan, and fair"
@@ -177,7 +182,8 @@ class CertificateBuilder:
         assert par is not None
         chances = [plan.actions for plan in self.fair.plans if plan.reached and plan.actions]
         known_plans = [plan.actions for plan in (par, shortest) if plan is not None]
-        # a plan of a later search from the middle of a run need not be fair from the beginning
+        # the earlier last chance may come from a search that began during a run, so it need not be among the
+        # fair plans
         last_lines = None if self._earlier is None else self._earlier.get("last_chance")
         earlier_inputs = _parse_inputs(last_lines or ())
         if earlier_inputs and all(
@@ -190,7 +196,7 @@ class CertificateBuilder:
         )
 
     def _measure_luck(self, plan: SearchPlan, is_expired: IsExpired) -> SeedScores:
-        """Return mean, minimum and maximum score of the reference over its own seed and further seeds."""
+        """Return mean, lowest and highest score of the reference with its own seed and additional seeds."""
         scores = [plan.score]
         for seed in self._seeds:
             if is_expired(1.0):
@@ -207,7 +213,7 @@ class CertificateBuilder:
         }
 
     def _find_robust_plan(self, is_expired: IsExpired) -> WeighedPlan | None:
-        """Return the plan with the highest mean score over several seeds with the same fault, including its own."""
+        """Return the plan with the highest mean score over several seeds of the same variant."""
         scores_by_plan: dict[SearchPlan, list[float]] = {}
         plans = [*self._fair_reference, *self._find_earlier_plans("robust")]
         for plan in dict.fromkeys([*multi_seed.select_archive(self.fair.plans), *plans]):
@@ -231,7 +237,7 @@ class CertificateBuilder:
         return self._select_better_entry("robust", robust_plan, "mean", scores_by_plan)
 
     def _find_earlier_plans(self, name: PlanName) -> list[SearchPlan]:
-        """Return the plan of this name in the earlier certificate, or an empty list."""
+        """Return the plan that the earlier certificate has under *name*, as a list; empty if there is none."""
         earlier_entry = self._read_earlier_entry(name)
         return (
             []
@@ -249,9 +255,10 @@ class CertificateBuilder:
         value_key: Literal["mean", "least"],
         measured_plans: Mapping[SearchPlan, object],
     ) -> WeighedPlan | None:
-        """Return the better of *entry* and the earlier certificate's entry.
+        """Return *entry* or the earlier certificate's entry, whichever is better.
 
-        An earlier entry does not count if all its plans are in *measured_plans*.
+        The earlier entry does not count if its plan is in *measured_plans*, because then it was measured
+        again.
         """
         earlier_entry = self._read_earlier_entry(name)
         if earlier_entry is None or all(plan in measured_plans for plan in self._find_earlier_plans(name)):
@@ -259,7 +266,7 @@ class CertificateBuilder:
         return earlier_entry if entry is None or entry[value_key] < earlier_entry[value_key] else entry
 
     def _find_safest_plan(self, shortest: SearchPlan | None, is_expired: IsExpired) -> WeighedPlan | None:
-        """Return the plan with the highest worst-case score: over other seeds, and with every action delayed."""
+        """Return the plan with the highest lowest score, over additional seeds and with all actions delayed."""
         plans = [plan for plan in self.fair.plans if plan.reached]
         search_plans = [*self._reactions, *self._fair_reference, *self._find_earlier_plans("safest")]
         best = [*heapq.nsmallest(SAFEST_OF, plans, key=_get_sort_key), shortest, *search_plans]
@@ -286,9 +293,9 @@ class CertificateBuilder:
         return range(self.fair.seed + 1, self.fair.seed + 1 + SEEDS)
 
     def _score_other_seeds(self, plan: SearchPlan, is_expired: IsExpired) -> list[float]:
-        """Return the scores of the plan, played as reactions, with other seeds and the same variant.
+        """Return the scores of the plan, played as reactions, with additional seeds of the same variant.
 
-        Seeds for which no time was left are omitted.
+        Seeds for which no time is left are omitted.
         """
         scenario, seed = self.fair.scenario, self.fair.seed
         if plan not in self._reactions:
@@ -306,7 +313,7 @@ class CertificateBuilder:
         return self._play_delayed(plan.actions, delay).compute_total()
 
     def _play_delayed(self, actions: Sequence[Input], delay: Tick = 0) -> SearchDrill:
-        """Return the end of the run with all actions delayed by *delay*."""
+        """Play the run with all actions delayed by *delay*, and return its end."""
         run = SearchDrill(self.fair.scenario, self.fair.seed)
         for item in actions:
             run.advance_to(item.tick + delay)
@@ -316,7 +323,7 @@ class CertificateBuilder:
         return run
 
     def _list_traps(self) -> list[TrapScore]:
-        """Return each trap with the best total of a plan that fell into it; None if no plan did."""
+        """Return each trap with the best score of a plan that fell into it; None if no plan did."""
         plans = [*self.fair.plans, *self.clairvoyant.plans]
         traps = SearchDrill(self.fair.scenario, self.fair.seed).traps
         return [
@@ -347,12 +354,15 @@ def _get_first_tick(actions: Sequence[Input]) -> Tick:
 
 
 def _get_sort_key(plan: SearchPlan) -> tuple[object, ...]:
-    """Return a sort key; the best plan is first."""
+    """Return a sort key that puts the best plan first."""
     return plan.key
 
 
 def _merge_previous(previous: ParCertificate, certificate: ParCertificate) -> ParCertificate:
-    """Add to *certificate* the proofs of an earlier search that this one had no time for, if the bounds are equal."""
+    """Return *certificate* with stronger results of *previous*, if the bounds of both are equal.
+
+    An earlier search may have had more time.
+    """
     bounds = [
         (proof["par"].get("score"), proof["clairvoyant"].get("score")) for proof in (previous, certificate)
     ]

@@ -1,7 +1,7 @@
 """Continuations from a time in a run, built from known plans.
 
-They are all remaining parts of the reference solution and of plans. Each action is applied in order, as soon
-as it is allowed.
+They include every remaining part of the reference solution and of known plans. The actions are applied in
+order, each as soon as it is allowed.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from engine.model import DbState, Tick, World, to_ticks
 from engine.verbs.lines import find_reverse, is_requested, parse_line
 
 CHECKED_S: Final = 20.0
-"""Interval between checks whether a continuation can still score enough, in seconds. Assumed: a check takes
-as long as one second of the continuation.
+"""Interval between two checks whether a continuation can still score enough. Assumed: a check takes as long
+as one second of the continuation.
 """
 
 STATE_INTERVAL_S: Final = 30.0
-"""Interval between stored states of a waiting run, in seconds. Assumed."""
+"""Interval between two snapshots of a baseline run, in seconds. Assumed."""
 
 NEAR_S: Final = 1.0
 """Precision of the search for the last chance, in seconds. Assumed."""
@@ -55,11 +55,11 @@ SET_UP_S: Final = 2.0
 """Seconds between two statements that set up a session. Assumed."""
 
 MENDED_S: Final = 120.0
-"""Maximum seconds for the repair of sessions. Assumed: two boots."""
+"""Maximum time for the repair of sessions, in seconds. Assumed: two boots."""
 
 
 class Rollout(Struct, frozen=True):
-    """Result of a continuation: all actions of the run and its score."""
+    """Result of a continuation that was played to the end of the run."""
 
     score: float
     reached: bool
@@ -67,57 +67,59 @@ class Rollout(Struct, frozen=True):
     actions: tuple[Input, ...]
     """All actions of the run, including those of the continuation."""
     action_count: int
-    """Number of actions that precede the continuation."""
+    """Number of actions before the continuation."""
 
 
 Do = Callable[[PlayableRun], Iterator[None]]
-"""Function that applies its actions to a run and advances it."""
+"""Function that applies the actions of a continuation to a run and advances the run."""
 
 
 class Continuation(Struct, frozen=True):
-    """Continuation of a run without further actions: its start, and the actions from there."""
+    """Actions that branch off from a baseline run, and the time or condition at which they start."""
 
     does: Do
+    """Function that applies the actions."""
     name: Hashable
-    """Key that is equal for continuations with the same actions."""
+    """Key that identifies the actions: continuations with the same actions have equal keys."""
     condition: str | None = None
-    """Condition at which it starts; None means no condition."""
+    """Condition for the start; None means no condition."""
     delay: Tick = 0
-    """Delay after that condition."""
+    """Delay of the start after the condition is met."""
     earliest_tick: Tick = 0
-    """Earliest tick."""
+    """Earliest tick of the start."""
     first_line: str = ""
-    """First action, if it can be skipped as a no-op; else empty."""
+    """First action, if it may be skipped as a no-op; otherwise empty."""
     without_first: Callable[[Tick], Continuation] | None = None
-    """Function that returns the continuation without the first action, from a tick on."""
+    """Function that returns the continuation from a tick on, without its first action."""
 
 
 class PrunedRollout(Struct, frozen=True):
-    """Continuation that was not played to its end."""
+    """Result of a continuation that was not played to the end."""
 
     upper_bound: float
     """Upper bound of its score, in points."""
     missed: bool
-    """True if it misses a goal."""
+    """True if the continuation misses a goal."""
 
 
 @dataclass(slots=True)
 class BaselineRun:
-    """Run without further actions, played as far as needed, with the results of continuations that branch off from it.
+    """Run without further actions, and the results of continuations that branch off from it.
 
-    Each continuation is played only once, even if it is requested at several times.
+    The run is played only as far as needed, and each continuation is played only once.
     """
 
     start_drill: InitVar[SearchDrill]
     _head: SearchDrill = field(init=False)
+    """Latest played state of the run."""
     _snapshots: dict[Tick, SearchDrill] = field(default_factory=dict)
-    """Tick -> stored state of the run."""
+    """Tick -> snapshot of the run."""
     _condition_ticks: dict[str, list[Tick]] = field(init=False)
-    """Condition of a solution step -> ticks of whole seconds at which it was met."""
+    """Condition of a solution step -> whole seconds at which it was met, in ticks."""
     _rollouts: dict[tuple[Tick, Hashable], Rollout | PrunedRollout] = field(default_factory=dict)
-    """(tick, continuation) -> rollout."""
+    """(start tick, key of a continuation) -> result."""
     _noops: dict[tuple[Tick, str], bool] = field(default_factory=dict)
-    """(tick, line) -> True if the line is a no-op."""
+    """(tick, input line) -> True if the line is a no-op then."""
 
     def __post_init__(self, start_drill: SearchDrill) -> None:
         self._head = start_drill.fork()
@@ -127,7 +129,7 @@ class BaselineRun:
         }
 
     def fork_at(self, tick: Tick) -> Slices[SearchDrill]:
-        """Fork the run at *tick*. The caller may change the fork."""
+        """Return a fork of the run at *tick*. The caller may change it."""
         while self._head.tick + TICKS_PER_S <= tick and not self._head.finished:
             yield from self._advance_second()
         before = max(kept_tick for kept_tick in self._snapshots if kept_tick <= tick)
@@ -139,9 +141,10 @@ class BaselineRun:
     def evaluate_continuation(
         self, moment: SearchDrill, play: Continuation, score_floor: float = -1.0, patient: bool = False
     ) -> Slices[Rollout | PrunedRollout]:
-        """Return the result of *play*, chosen at *moment*.
+        """Return the result of the continuation *play*, chosen at the time of *moment*.
 
-        The rollout may be pruned if its score is below *score_floor*.
+        The result may be pruned if its score is below *score_floor*. *patient*: refused actions wait until
+        they are accepted.
         """
         begins, name = (yield from self._find_start(moment, play)), play.name
         if begins is None:
@@ -158,7 +161,7 @@ class BaselineRun:
             look, input_count = parse_line(play.first_line, run.tick), len(moment.journal)
             if isinstance(rollout, Rollout) and is_inspection(
                 look
-            ):  # the inspection shows a person the reason for the next action
+            ):  # keep the inspection in the result, because it shows a person the reason for the next action
                 rollout = replace(
                     rollout, actions=(*rollout.actions[:input_count], look, *rollout.actions[input_count:])
                 )
@@ -176,7 +179,7 @@ class BaselineRun:
         return rollout
 
     def find_complete_rollout(self, tick: Tick, play: Continuation) -> Slices[Rollout | None]:
-        """Return the rollout of *play* from *tick*; None if it misses a goal."""
+        """Return the result of *play* from *tick* on; None if it misses a goal."""
         moment = yield from self.fork_at(tick)
         begins = yield from self._find_start(moment, play)
         if begins is None:
@@ -198,7 +201,7 @@ class BaselineRun:
         return rollout if isinstance(rollout, Rollout) and rollout.reached else None
 
     def _drop_noop(self, run: SearchDrill, play: Continuation) -> Continuation | None:
-        """Return the rest of *play* if its first action would be a no-op; otherwise None."""
+        """Return *play* without its first action if this action would be a no-op; otherwise None."""
         if play.without_first is None or run.finished:
             return None
         noop_key = run.tick, play.first_line
@@ -207,14 +210,14 @@ class BaselineRun:
         return play.without_first(run.tick) if self._noops[noop_key] else None
 
     def _find_start(self, run: SearchDrill, play: Continuation) -> Slices[Tick | None]:
-        """Return the tick at which *play* branches off from the run; None if it never does."""
+        """Return the tick at which *play* branches off from the run; None if its condition is never met."""
         tick: Tick | None = run.tick
         if play.condition is not None and not run.is_condition_met(play.condition):
             tick = yield from self._find_holding_tick(play.condition, run.tick)
         return None if tick is None else max(tick + play.delay, play.earliest_tick)
 
     def _find_holding_tick(self, condition: str, tick: Tick) -> Slices[Tick | None]:
-        """Return the first whole second after *tick* at which *condition* is met; None if there is none."""
+        """Return the first whole second after *tick* at which *condition* is met; None if it is never met."""
         holding_ticks = self._condition_ticks[condition]
         while (position := bisect(holding_ticks, tick)) == len(holding_ticks):
             if self._head.finished or self._head.tick >= find_default_end(self._head, self._head.tick):
@@ -223,7 +226,7 @@ class BaselineRun:
         return holding_ticks[position]
 
     def _advance_second(self) -> Slices[None]:
-        """Advance by one second."""
+        """Advance the latest state to the next whole second."""
         head = self._head
         for _ in advance_in_slices(head, (head.tick // TICKS_PER_S + 1) * TICKS_PER_S):
             yield 0.0
@@ -240,9 +243,9 @@ def find_best_rollout(
     candidates: Iterable[Continuation],
     threshold: float = math.inf,
 ) -> Slices[Rollout]:
-    """Return the best rollout of the *candidates* from *run*, or the first one that reaches *threshold*.
+    """Return the best result of *candidates* from *run*, or the first result that reaches *threshold*.
 
-    Of two continuations with equal scores, the one with fewer actions is better.
+    Of two results with equal scores, the one with fewer actions is better.
     """
     best_rollout: Rollout | None = None
     for play in candidates:
@@ -262,10 +265,10 @@ def find_best_rollout(
 def find_last_chances(
     baseline: BaselineRun, low: Tick, high: Tick, candidates: Iterable[Continuation]
 ) -> Iterator[float | tuple[Tick, Rollout]]:
-    """Find continuations that reach every goal, with the tick at which each branches off, in ascending order.
+    """Yield (tick, result) for continuations that reach every goal, at later and later ticks.
 
-    The last tick is exact to NEAR_S. One of the *candidates* reaches every goal from *low*, none does from
-    *high*. In between, yield the completed share of the work.
+    One of the *candidates* reaches every goal from *low*, none does from *high*. The last tick is exact to
+    NEAR_S. In between, the progress of the work is yielded.
     """
     waiting, failed = deque(candidates), 0
     while failed < len(waiting):
@@ -283,15 +286,15 @@ def find_last_chances(
 
 
 def get_rank(rollout: Rollout) -> tuple[float, bool, int]:
-    """Return a sort key; the best is last: more points, then all goals, then fewer actions."""
+    """Return a sort key that puts the best result last: more points, then all goals, then fewer actions."""
     return rollout.score, rollout.reached, -len(rollout.actions)
 
 
 def list_continuations(run: SearchDrill, plans: Iterable[Sequence[Input]]) -> Iterator[Continuation]:
-    """Yield every remaining part of *plans*, complete plans first.
+    """Yield every remaining part of *plans* and of the reference, complete plans first.
 
-    If the run itself has broken something, also yield parts that begin with its repair. If the run has
-    removed or suspended a session, also yield parts that are preceded or followed by its repair.
+    If the run has caused a fault itself, also yield parts that begin with its repair. If the run has removed
+    or suspended a session, also yield parts before or after which the session is repaired.
     """
     yield from list_whole_continuations(run, plans)
     continuations = [
@@ -329,7 +332,7 @@ def list_continuations(run: SearchDrill, plans: Iterable[Sequence[Input]]) -> It
 
 
 def list_whole_continuations(run: SearchDrill, plans: Iterable[Sequence[Input]]) -> Iterator[Continuation]:
-    """Yield only the complete continuations of `list_continuations`, for a quick estimate."""
+    """Yield only the complete plans among `list_continuations`, for a quick estimate."""
     continuations: list[Continuation] = []
     if not run.finished:
         if remaining_steps := list_remaining_steps(run):
@@ -344,7 +347,7 @@ def list_whole_continuations(run: SearchDrill, plans: Iterable[Sequence[Input]])
 
 
 def list_own_fault_reversals(run: SearchDrill) -> list[str]:
-    """Return the inputs that revert the run's own active faults, the latest fault first."""
+    """Return inputs that revert the active faults that the run's own inputs caused, the latest fault first."""
     own_faults = (
         fault
         for fault in reversed(run.world.faults)
@@ -357,7 +360,7 @@ def list_own_fault_reversals(run: SearchDrill) -> list[str]:
 
 
 def list_recoveries(world: World) -> list[str]:
-    """Return statements that menus never offer: recovery of a copy that awaits backups and has no session."""
+    """Return statements that recover copies in the state RESTORING without a session. Menus never offer them."""
     return [
         f"sql {copy.server} RESTORE DATABASE [{copy.database}] WITH RECOVERY"
         for copy in world.copies.values()
@@ -366,7 +369,7 @@ def list_recoveries(world: World) -> list[str]:
 
 
 def list_repair_inputs(run: SearchDrill) -> list[Input]:
-    """Return all repairs that are possible now, to be applied together."""
+    """Return all repairs that are currently possible, so that the caller can apply them together."""
     lines = dict.fromkeys([*list_own_fault_reversals(run), *list_repairs(run.world)])
     return [parse_line(line, run.tick) for line in lines]
 
@@ -376,7 +379,7 @@ def list_suffixes(
 ) -> Iterator[Continuation]:
     """Yield every remaining part of *plans* and of the reference.
 
-    *include_undelayed*: yield each part also without its first delay.
+    *include_undelayed*: True to yield each part of the reference also without the delay of its first step.
     """
     ends = {tuple(plan[first:]): None for plan in plans for first in range(len(plan))}
     yield from map(build_plan_continuation, ends)
@@ -386,10 +389,10 @@ def list_suffixes(
 
 
 def build_plan_continuation(plan: Sequence[Input], start_tick: Tick | None = None) -> Continuation:
-    """Build a continuation of a plan.
+    """Build a continuation from a plan.
 
-    Its first action is applied at its planned time or at *start_tick*, but not before now. The others keep
-    their distances.
+    The first action is applied at its planned time or at *start_tick*, but not in the past. The other actions
+    keep their distances to it.
     """
     if not plan:
         return build_idle_continuation()
@@ -419,22 +422,22 @@ def build_idle_continuation() -> Continuation:
 
 
 def list_bridged_continuations(lines: Iterable[str], plan: Sequence[Input]) -> Iterator[Continuation]:
-    """Yield a continuation for each of the *lines*: the line is applied immediately, then the *plan*."""
+    """Yield a continuation for each of *lines*: the line is applied immediately, and *plan* after it."""
     continuation = build_plan_continuation(plan)
     yield from (_prepend_lines((line,), continuation) for line in lines)
 
 
 def run_continuation(run: SearchDrill, play: Do, patient: bool = False) -> Iterator[None]:
-    """Apply the continuation to *run*. Skip the rest after an impossible action.
+    """Apply a continuation to *run*. An impossible action ends the continuation.
 
-    *patient*: a refused action waits until it is accepted.
+    *patient*: refused actions wait until they are accepted.
     """
     with suppress(InputError):
         yield from play(RetryingRun(run) if patient else run)
 
 
 def follow_plan(run: PlayableRun, plan: Sequence[Input]) -> Iterator[None]:
-    """Apply the first action at its time but not before now, and the others at their planned distances.
+    """Apply the first action at its time, but not in the past, and the others at their planned distances.
 
     Impossible actions are skipped.
     """
@@ -448,7 +451,7 @@ def follow_plan(run: PlayableRun, plan: Sequence[Input]) -> Iterator[None]:
 def finish_rollout(
     run: SearchDrill, done_count: int = 0, score_floor: float = -1.0
 ) -> Slices[Rollout | PrunedRollout]:
-    """Play *run* to its end and return the result. The rollout may be pruned if its score is below *score_floor*."""
+    """Play *run* to its end and return the result. It may be pruned if its score is below *score_floor*."""
     end = find_default_end(run, run.journal[-1].tick if run.journal else 0)
     while run.tick < end and not run.finished:
         if score_floor > 0.0 and (upper_bound := run.compute_upper_bound(score_floor)) < score_floor:
@@ -466,10 +469,11 @@ def _do_nothing(_: PlayableRun) -> Iterator[None]:
 
 
 IDLE: Final = "nothing"
+"""Key of the continuation without actions."""
 
 
 def _build_rollout(run: SearchDrill, done_count: int) -> Rollout:
-    """Build the result of a completed run."""
+    """Build the result of a run that was played to its end."""
     return Rollout(
         run.compute_total(),
         all(state.is_reached for state in run.goals.values()),
@@ -479,7 +483,7 @@ def _build_rollout(run: SearchDrill, done_count: int) -> Rollout:
 
 
 def _prepend_lines(lines: Sequence[str], play: Continuation) -> Continuation:
-    """Return a continuation that applies the *lines* immediately and then *play*."""
+    """Return a continuation that applies *lines* immediately, then *play*."""
     return Continuation(
         partial(_undo_then_follow, lines=lines, continuation=play), (*lines, *_build_identity_key(play))
     )
@@ -516,12 +520,12 @@ def _list_step_continuations(
 
 
 def _build_identity_key(play: Continuation) -> tuple[Hashable, ...]:
-    """Return a key that is equal for continuations with the same effect from any time."""
+    """Return a key that is equal for continuations with the same start and the same actions."""
     return play.name, play.condition, play.delay, play.earliest_tick
 
 
 def _follow_continuation(run: PlayableRun, play: Continuation) -> Iterator[None]:
-    """Apply *play* to the current state of *run*."""
+    """Wait for the start of *play* in *run*, then apply its actions."""
     drill = run.drill
     end = find_default_end(drill, drill.tick)
     while (
@@ -536,7 +540,7 @@ def _follow_continuation(run: PlayableRun, play: Continuation) -> Iterator[None]
 
 
 def _undo_then_follow(run: PlayableRun, lines: Sequence[str], continuation: Continuation) -> Iterator[None]:
-    """Apply the repairs in *lines*, then *continuation*."""
+    """Apply the repairs in *lines*, then the *continuation*."""
     for line in lines:
         with suppress(InputError):
             run.apply_line(line)
@@ -544,7 +548,7 @@ def _undo_then_follow(run: PlayableRun, lines: Sequence[str], continuation: Cont
 
 
 def _set_up_sessions(run: PlayableRun, continuation: Continuation) -> Iterator[None]:
-    """Set up missing sessions, then apply *continuation*."""
+    """Repair the sessions of the scenario, then apply *continuation*."""
     drill = run.drill
     for session in drill.scenario.sessions:
         for line in list_session_repairs(drill.world, session):
@@ -556,10 +560,10 @@ def _set_up_sessions(run: PlayableRun, continuation: Continuation) -> Iterator[N
 def _run_repairs(
     run: PlayableRun, lines: Sequence[str], serve: bool = False, continuation: Continuation | None = None
 ) -> Iterator[None]:
-    """Apply the *lines*, then the repairs that the sessions need, each as soon as it is allowed.
+    """Apply *lines*, then the repairs that the sessions need, each as soon as it is allowed.
 
-    With *serve*, apply the commands that restore service instead. Apply *continuation* when the sessions need
-    nothing more.
+    If *serve* is True, also apply statements that restore service. When no repair is left, apply
+    *continuation*.
     """
     assert isinstance(run, SearchDrill)
     drill, patient = run, RetryingRun(run)
@@ -568,7 +572,7 @@ def _run_repairs(
             patient.apply_line(line)
         yield
     end_tick = drill.tick + to_ticks(MENDED_S)
-    while drill.tick < end_tick and not drill.finished:  # a command to a session may take effect now
+    while drill.tick < end_tick and not drill.finished:  # every observation may make another command possible
         lines = [
             line for session in drill.scenario.sessions for line in list_session_repairs(drill.world, session)
         ]

@@ -21,39 +21,42 @@ from engine.inputs import Input
 from engine.model import Tick, to_ticks
 
 STOPS_MAX: Final = 12
-"""Maximum number of observations during a wait that are evaluated; the first ones are chosen. Assumed."""
+"""Maximum number of observations during the wait at which V is computed; the first ones are chosen. Assumed."""
 
 LATE_PLANS_MIN: Final = 200
-"""Number of plans that must fail just after the point of no return before it is accepted. Assumed.
+"""Number of plans that must fail just after the point of no return before the point is accepted. Assumed.
 
-In half of the shipped drills these plans find a later point.
+In half of the shipped drills, these plans lead to a later point.
 """
 
 
 @dataclass(slots=True)
 class WaitingCost:
-    """Cost of waiting. `steps` refines it, and its results can be read at any time.
+    """Cost of waiting in a drill. `run_steps` refines it. The results can be read at any time.
 
-    It is never overestimated: V is the result of some plan, and the point of no return is the start of a plan
-    that reaches all goals.
+    V is never too high, because it is the score of some plan. The point of no return is never too late,
+    because a plan that reaches all goals starts there.
     """
 
     scenario: Scenario
     seed: int
     plans: Sequence[Sequence[Input]]
-    """Plans of a search, best first."""
+    """Plans that a search found, best first."""
     par: float
+    """Score of the best plan."""
     idle: float
-    """Score of doing nothing."""
+    """Score of a run without actions."""
     last_chance: Sequence[Input] = ()
-    """Latest known plan that reaches every goal; empty if there is none, or if doing nothing reaches every goal."""
+    """Plan that reaches every goal and starts latest; empty if there is none, or if a run without actions
+    reaches all.
+    """
     _values: dict[Tick, float] = field(init=False)
-    """Tick -> V, for each tick that was examined."""
+    """Tick -> V, for each tick at which V was computed."""
     _idle_run: BaselineRun = field(init=False)
     _chances: list[Sequence[Input]] = field(default_factory=list)
-    """Plans that reach every goal and were found by a search from a late time."""
+    """Plans that reach every goal and were found by a search from a later time."""
     _weighed: set[Tick] = field(default_factory=set)
-    """Ticks whose V was computed with all continuations. V never rises from one to the next."""
+    """Ticks at which V was computed with all continuations. V does not increase from one to the next."""
 
     def __post_init__(self) -> None:
         drill = SearchDrill(self.scenario, self.seed)
@@ -63,9 +66,9 @@ class WaitingCost:
 
     @property
     def point_of_no_return(self) -> Tick | None:
-        """Return the last tick from which every goal is known to be reachable.
+        """Last tick from which every goal is known to be reachable.
 
-        Return None if doing nothing reaches every goal, or if nothing does.
+        The value is None if a run without actions reaches every goal, or if no plan does.
         """
         return self.last_chance[0].tick if self.last_chance else None
 
@@ -92,10 +95,12 @@ class WaitingCost:
             yield from self._draw_curve(end, stops)
 
     def build_certificate_fields(self) -> WaitingFields:
-        """Return the cost of waiting as fields of a certificate."""
+        """Return the results as fields of a certificate."""
         points: list[tuple[Tick, float]] = []
         best = self.idle
-        for tick in sorted(self._values, reverse=True):  # waiting reaches it from each earlier tick
+        for tick in sorted(
+            self._values, reverse=True
+        ):  # a value is also reachable from each earlier tick, by waiting
             best = max(best, self._values[tick])
             points.append((tick, best))
         points = [
@@ -116,17 +121,16 @@ class WaitingCost:
             },
         }
 
-    # --- internal
-    # -----------------------------------------------------------------------------------------------
+    # --- internal -------------------------------------------------------------------------------------------
 
     def _find_stops(self, end: Tick) -> Slices[list[Tick]]:
-        """Return the ticks at which a passive seat would observe something."""
+        """Return the ticks at which a seat without actions would react to an observation."""
         run = yield from self._idle_run.fork_at(end)
         stops = sorted({find_next_whole_second(event.tick) for event in run.events if is_observable(event)})
         return [tick for tick in stops if tick < end][:STOPS_MAX]
 
     def _find_no_return(self, end: Tick, candidates: Iterable[continuations.Continuation]) -> Slices[None]:
-        """Find the point of no return by delaying the known *candidates*."""
+        """Find the point of no return by delaying the *candidates* as long as possible."""
         for step in continuations.find_last_chances(
             self._idle_run, self.last_chance[0].tick, end, candidates
         ):
@@ -138,7 +142,7 @@ class WaitingCost:
         yield from self._evaluate_moment(self.last_chance[0].tick)
 
     def _draw_curve(self, end: Tick, stops: Sequence[Tick]) -> Slices[None]:
-        """Compute V at the point of no return, soon after it, and at the *stops* between which V falls."""
+        """Compute V at the point of no return, just after it, and at those *stops* between which V falls."""
         if self.point_of_no_return is not None:
             for tick in (
                 self.point_of_no_return,
@@ -169,6 +173,7 @@ class WaitingCost:
         return ()
 
     def _evaluate_moment(self, tick: Tick) -> Slices[None]:
+        """Compute V at *tick* with all continuations."""
         if tick not in self._weighed:
             run = yield from self._idle_run.fork_at(tick)
             before = self._values[max(weighed_tick for weighed_tick in self._weighed if weighed_tick < tick)]
@@ -184,5 +189,5 @@ class WaitingCost:
 
 
 def _shift_plan(plan: Sequence[Input], tick: Tick) -> tuple[Input, ...]:
-    """Return the plan with its first action at *tick*."""
+    """Return the plan, shifted so that its first action is at *tick*."""
     return tuple(replace(item, tick=tick + item.tick - plan[0].tick) for item in plan)

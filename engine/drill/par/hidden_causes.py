@@ -1,4 +1,4 @@
-"""Drills with several possible causes. Until the seat can distinguish them, its plan must fit all of them."""
+"""Check of plans for guesses: until a seat can distinguish possible causes, its plan must fit all of them."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -20,10 +20,12 @@ from engine.verbs import REMARKS
 from engine.verbs.lines import parse_script
 
 CAUSES_MAX: Final = 64
-"""Maximum number of variants that are distinguished; the first ones are chosen. Assumed: no shipped drill has more."""
+"""Maximum number of variants that are compared; the first ones are chosen. Assumed: no shipped drill has
+more.
+"""
 
 LOOKS_MAX: Final = 32
-"""Maximum number of cached beginnings of plans; the latest are kept. Each holds a run of every cause. Assumed."""
+"""Maximum number of cached belief states; the latest are kept. Each contains a run for every cause. Assumed."""
 
 PUBLIC_TABLES: Final = (
     "brief", "roles", "settings", "servers", "links", "databases", "sessions", "clusters", "instances", "groups",
@@ -32,11 +34,11 @@ PUBLIC_TABLES: Final = (
 """Parts of a scenario that the seat knows from the start."""
 
 HIDDEN: Final = ("before", "timeline")
-"""Parts of a scenario that hide the faults."""
+"""Parts of a scenario that determine the faults, and that the seat does not know."""
 
 
 def find_alternatives(scenario: Scenario, seed: int) -> list[Scenario]:
-    """Return other possible causes: variants with the same visible start as that of *seed* but other events."""
+    """Return the variants with the same visible start as the variant of *seed*, but with other hidden events."""
     own_variant = select_variant(scenario, seed)
     alternatives = []
     for picks in islice(_list_picks(scenario), CAUSES_MAX):
@@ -47,27 +49,28 @@ def find_alternatives(scenario: Scenario, seed: int) -> list[Scenario]:
             ):
                 alternatives.append(
                     other_scenario.model_copy(update={"variants": {}})
-                )  # the seed picks no other values
+                )  # without the pools, a seed cannot pick other values
     return alternatives
 
 
 class BeliefState(Struct, frozen=True):
-    """Knowledge of a seat after some observations: its run, and all runs with the same observations."""
+    """Belief of a seat after some observations: the actual run, and other runs with the same observations."""
 
     run: SearchDrill
     rivals: tuple[tuple[SearchDrill, frozenset[str]], ...]
-    """Runs with the same observations, each with the actions of its own solution."""
+    """(run with the same observations, actions of the solution of its variant)."""
 
 
 class HiddenCauses(Struct):
-    """Check whether plans of a drill act before the seat can know the cause.
+    """Alternative causes of a drill, which detect plans that act before the seat can know the cause.
 
-    Observations of earlier plans are cached.
+    Belief states of earlier plans are cached.
     """
 
     scenario: Scenario
     seed: int
     _looks: dict[tuple[str, ...], BeliefState] = field(default_factory=dict)
+    """Input lines of the beginning of a plan -> belief state after them."""
 
     def __post_init__(self) -> None:
         rivals = tuple(
@@ -78,13 +81,13 @@ class HiddenCauses(Struct):
 
     @property
     def has_alternatives(self) -> bool:
-        """Return whether the scenario has other causes that could be hidden."""
+        """Return whether another cause could explain the visible start."""
         return bool(self._looks[()].rivals)
 
     def find_guess(self, plan: Sequence[Input]) -> Input | None:
-        """Return the first action of *plan* that is wrong for another cause with the same observations.
+        """Return the first action of *plan* that would be wrong for another cause with the same observations.
 
-        Return None if there is no such action.
+        The result is None if there is no such action.
         """
         doubt = self._looks[()]
         for number, item in enumerate(plan):
@@ -127,7 +130,7 @@ def _collect_solution_lines(scenario: Scenario) -> frozenset[str]:
 
 
 def _advance_and_filter(doubt: BeliefState, input_: Input) -> BeliefState:
-    """Return the belief state advanced to the time of *input_*."""
+    """Advance the belief state to the time of *input_*, and remove runs whose observations differ."""
     runs = [doubt.run.fork(), *(rival.fork() for rival, _ in doubt.rivals)]
     for run in runs:
         run.advance_to(input_.tick)
@@ -144,7 +147,7 @@ def _advance_and_filter(doubt: BeliefState, input_: Input) -> BeliefState:
 
 
 def _list_observations(events: Sequence[Event], tick: int) -> list[tuple[object, ...]]:
-    """Return the seat's observations before *tick*, without their times, which vary a little at random."""
+    """Return the seat's observations before *tick*. Times are omitted, because they vary a little at random."""
     return [
         (event.kind, event.server, event.database, event.text, repr(getattr(event.data, "results", None)))
         for event in events

@@ -1,4 +1,4 @@
-"""Mistakes of a run that are worth a lesson, each with the position before it and a better continuation."""
+"""Lessons of a run: mistakes that are worth practicing, each with its position and a better continuation."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -24,24 +24,24 @@ from engine.verbs import REMARKS
 from engine.verbs.lines import parse_line
 
 SLACK: Final = LABELS[-1][0]
-"""Maximum difference in points between equivalent continuations."""
+"""Maximum difference in points between two continuations that count as equal."""
 
 
 def find_lessons(account: RegretAnalysis) -> tuple[RunSegment, ...]:
     """Return the actions and waits that lost at least as much as an inaccuracy, in order of time.
 
-    Waits without an action between them are one lesson, which begins at the first wait that lost points.
+    Consecutive waits are one lesson, which begins at the first wait that lost points.
     """
     return tuple(move for move in _join_waits(account.moves) if move.regret >= INACCURACY)
 
 
 def find_biggest_lesson(lessons: Sequence[RunSegment]) -> RunSegment | None:
-    """Return the lesson with the largest loss, the first of equal ones; None without lessons."""
+    """Return the lesson with the largest loss, the first of equal ones; None if there are no lessons."""
     return max(lessons, key=lambda move: (move.regret, -move.tick), default=None)
 
 
 def closes_goals(lesson: RunSegment, chance: LastChance | None) -> bool:
-    """Return whether the last chance to reach all goals passed with this lesson."""
+    """Return whether this lesson ended the last chance to reach all goals."""
     if chance is None:
         return False
     if chance.line != WAITING:
@@ -52,7 +52,7 @@ def closes_goals(lesson: RunSegment, chance: LastChance | None) -> bool:
 
 
 def is_action(line: str) -> bool:
-    """Return whether an input line changes something, so that it can answer a lesson."""
+    """Return whether an input line changes something, and so can be an answer to a lesson."""
     if line == WAITING:
         return False
     item = parse_line(line)
@@ -62,10 +62,10 @@ def is_action(line: str) -> bool:
 def use_reference_times(
     run: SearchDrill, lesson: RunSegment, reference: Sequence[Input]
 ) -> Slices[RunSegment]:
-    """Return *lesson* with the rest of the *reference* as its plan, if that scores as much.
+    """Return *lesson* with the rest of the *reference* as its plan, if its score is equal.
 
-    A searched plan acts as early as possible; the times of a reference solution are those of a person. *run*
-    is a new run with the same scenario and seed; it is used up. Runs in slices.
+    A searched plan acts as early as possible. The reference acts at the times of a person. *run* must be a
+    new run with the same scenario and seed; this function changes it. Runs in slices.
     """
     own_inputs = lesson.plan[: lesson.done]
     own_lines = {item.line_without_time for item in own_inputs}
@@ -81,11 +81,13 @@ def use_reference_times(
 
 
 EFFECT: Final = to_ticks(15.0)
-"""Maximum time from a command to the harm that shows in a wait. Assumed: a role change takes seconds."""
+"""Maximum time in ticks from a command to its harm, which appears in a wait. Assumed: a role change takes
+seconds.
+"""
 
 
 def find_cause(lesson: RunSegment, moves: Sequence[RunSegment]) -> RunSegment | None:
-    """Return the command shortly before a wait that lost points; None if there is none."""
+    """Return the command shortly before the harm of a wait; None if there is none."""
     if lesson.line != WAITING:
         return None
     before = [move for move in moves if move.tick <= lesson.tick and is_action(move.line)]
@@ -95,10 +97,11 @@ def find_cause(lesson: RunSegment, moves: Sequence[RunSegment]) -> RunSegment | 
 def blame_command(
     run: SearchDrill, lesson: RunSegment, account: RegretAnalysis, inputs: Sequence[Input]
 ) -> Slices[RunSegment]:
-    """Return *lesson*, or the command before it as the mistake, if the run without the command loses nothing.
+    """Return the command before *lesson* as the mistake, if the run without this command loses nothing.
 
-    A failover takes seconds, so its loss appears in the wait after its command. *inputs*: those of the run. *run*
-    is a new run with the same scenario and seed; it is used up. Runs in slices.
+    Otherwise return *lesson*. A failover takes seconds, so its loss appears in the wait after its command.
+    *inputs*: all inputs of the run. *run* must be a new run with the same scenario and seed; this function
+    changes it. Runs in slices.
     """
     cause = find_cause(lesson, account.moves)
     if cause is None:
@@ -119,7 +122,7 @@ def blame_command(
 
 
 def choose_steps(plan: Sequence[Input], limit: int) -> tuple[Input, ...]:
-    """Return at most *limit* inputs that explain *plan*: actions first, then the queries before them."""
+    """Return at most *limit* inputs of *plan* that explain it best: actions, then queries before them."""
     inputs = [item for item in plan if item.verb not in REMARKS]
     actions = [item for item in inputs if not is_inspection(item)][:limit]
     last = actions[-1].tick if actions else 0
@@ -131,27 +134,27 @@ def choose_steps(plan: Sequence[Input], limit: int) -> tuple[Input, ...]:
 
 
 def convert_reference_steps(steps: Sequence[tuple[Tick, str]]) -> tuple[Input, ...]:
-    """Return the steps (tick, line) of a reference as inputs."""
+    """Convert the steps (tick, line) of a reference to inputs."""
     return tuple(parse_line(line, tick) for tick, line in steps)
 
 
 # --- answers ------------------------------------------------------------------------------------------------
 
 WAIT: Final = to_ticks(10.0)
-"""Duration of the answer "wait" to a lesson, in ticks. Assumed: about two queries."""
+"""Duration of the answer "wait", in ticks. Assumed: about two queries."""
 
 
 class Judgment(Struct, frozen=True):
-    """Evaluation of an answer to a lesson."""
+    """Judgment of an answer to a lesson."""
 
     value: float
-    """Best known score that is reachable after the answer."""
+    """Best known score that can be reached after the answer."""
     idle: bool
     """True if the answer was refused or changed nothing."""
 
 
 def judge_action(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judgment]:
-    """Judge the last input of *drill*: the best score that *plans* and the reference can still reach after it."""
+    """Judge the last input of *drill* by the best score that *plans* and the reference can reach after it."""
     *before, last = drill.journal
     run = SearchDrill(drill.scenario, drill.seed)
     yield from play_in_slices(run, before, last.tick, lenient=True)
@@ -162,7 +165,7 @@ def judge_action(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judgm
 
 
 def judge_wait(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judgment]:
-    """Judge waiting for WAIT from the current position of *drill*."""
+    """Judge the answer to wait for WAIT from the current position of *drill*."""
     run = SearchDrill(drill.scenario, drill.seed)
     yield from play_in_slices(run, drill.journal, drill.tick + WAIT, lenient=True)
     return Judgment((yield from _search_value(run, plans)), False)
@@ -202,7 +205,7 @@ def _join_waits(moves: Sequence[RunSegment]) -> Iterator[RunSegment]:
 
 
 def _merge_waits(waits: Sequence[RunSegment]) -> Iterator[RunSegment]:
-    """Yield the waits as one segment, from the first with a better plan to the last that lost points."""
+    """Yield consecutive waits as one segment, from the first with a plan to the last that lost points."""
     first_move = next((move for move in waits if move.plan), None)
     if first_move is None:
         return

@@ -1,7 +1,7 @@
-"""Score of a plan with other random seeds. Its actions become reactions to observations.
+"""Scores of a plan with other random seeds. For this, its actions become reactions to observations.
 
-After Go-Explore (Ecoffet and others, First return, then explore, Nature 590, 2021): an archive keeps the best
-plan of each kind, and plans that were found by luck are tested with other seeds.
+The method follows Go-Explore (Ecoffet and others, First return, then explore, Nature 590, 2021): an archive
+keeps the best plan of each kind, and other seeds test whether a plan succeeded only by luck.
 """
 
 import re
@@ -28,47 +28,55 @@ from engine.inputs import Input, InputError
 from engine.model import Tick, to_ticks
 
 KINDS_MAX: Final = 4
-"""Maximum number of different plans that are replayed with other seeds; the best are chosen. Assumed."""
+"""Maximum number of kinds of plans that are replayed with other seeds; the best are chosen. Assumed."""
 
 LATE_S: Final = 60.0
-"""Maximum seconds that an action waits for its clue beyond its planned time. It is applied then. Assumed."""
+"""Maximum seconds that a reaction waits for its clue beyond the planned time. Then it is applied without the
+clue. Assumed.
+"""
 
 CLUES: Final = frozenset(
     {"detected", "failover", "state", "role", "witness", "cluster", "alert", "sql_done", "powershell"}
 )
-"""Kinds of events that can trigger an action: kinds that occur once, not repeatedly."""
+"""Kinds of events that can trigger a reaction. Events of these kinds do not repeat periodically."""
 
 UNREACHED_TICK: Final = sys.maxsize
 
 
 class Reaction(Struct, frozen=True):
-    """Action with its trigger, for a run in which events occur at other times."""
+    """Action with its trigger, so that it can be applied in a run in which events occur at other times."""
 
     item: Input
     """Input of the plan."""
     hidden: int
-    """Number of hidden timeline events before it. The reaction waits for a symptom of the last of them."""
+    """Number of hidden timeline events before the action. The reaction waits for a symptom of the last of
+    them.
+    """
     by_clock: bool
-    """True if its trigger was known from the start (an announced time, or a lock that opens). The reaction
-    then keeps its time.
+    """True if the trigger was known from the start (an announced time, or a lock that opens). Then the
+    reaction keeps its time.
     """
     clue: str
-    """Event that triggers the action. Empty: the first symptom of the fault, or the question that it answers."""
+    """Text of the event that triggers the reaction, without numbers. If it is empty, the first symptom of the
+    fault, or the question that the reaction answers, is the trigger.
+    """
     occurrence: int
-    """Number of the clue's occurrence, counted since the last hidden timeline event."""
+    """Number of the clue's occurrence since the last hidden timeline event, from 1."""
     delay: Tick
     """Delay after the trigger."""
     after_symptom: Tick
-    """Delay after the first symptom of a timeline event, or after the start if there was none."""
+    """Delay after the first symptom of the last hidden timeline event, or after the start if there is none."""
     patient: bool
-    """True if the reaction is retried after a refusal. False if it was refused in the plan, too."""
+    """True if the reaction is retried after a refusal. False if the plan's own run refused it, too."""
 
 
 def select_archive(plans: Iterable[SearchPlan]) -> list[SearchPlan]:
-    """Return the best plans of KINDS_MAX kinds. Plans that do the same after the same events are one kind.
+    """Return the best plans of KINDS_MAX kinds.
 
-    Of each kind, add the middle one among plans with equal scores. The best is the earliest of them and may
-    have been in time only by luck.
+    Plans with the same actions after the same timeline events are one kind.
+
+    For each kind, the middle one of the plans with the best score is added. The first of them acts earliest,
+    and may have been in time only by luck.
     """
     kinds: dict[tuple[tuple[str, int], ...], list[SearchPlan]] = {}
     for plan in sorted(plans, key=_get_sort_key):
@@ -83,7 +91,7 @@ def select_archive(plans: Iterable[SearchPlan]) -> list[SearchPlan]:
 
 
 def build_reactions(scenario: Scenario, seed: int, actions: Sequence[Input]) -> tuple[Reaction, ...]:
-    """Convert the *actions* of a plan to reactions."""
+    """Convert the *actions* of a plan to reactions, by playing the plan."""
     run, accepted = SearchDrill(scenario, seed), []
     for item in actions:
         run.advance_to(item.tick)
@@ -95,10 +103,10 @@ def build_reactions(scenario: Scenario, seed: int, actions: Sequence[Input]) -> 
 
 
 def play_reactions(run: SearchDrill, plan: Sequence[Reaction]) -> float:
-    """Play *run* with the reactions from its beginning and return its score.
+    """Play *run* with the reactions of *plan*, and return the score.
 
-    The reactions are applied in order, when each is due. A refused reaction waits until it is accepted, or
-    until no more observations can come. Questions are answered when they are asked.
+    Each reaction is applied when it is due, in order. A refused reaction waits until it is accepted, or until
+    TRIES_MAX attempts have failed. Questions are answered when they are asked.
     """
     end = find_default_end(run, max((reaction.item.tick for reaction in plan), default=0))
     planned = find_announced_ticks(run.scenario)
@@ -143,7 +151,7 @@ def play_reactions(run: SearchDrill, plan: Sequence[Reaction]) -> float:
 
 
 def _build_reaction(run: SearchDrill, input_: Input, patient: bool) -> Reaction:
-    """Build the reaction for *input_* from a *run* that has ended."""
+    """Build the reaction for *input_* from the events of the plan's *run*."""
     planned = find_announced_ticks(run.scenario)
     story = [tick for tick in _find_hidden_ticks(run, planned) if tick <= input_.tick]
     symptom = _find_symptom_tick(story, run.events)
@@ -169,9 +177,10 @@ def _build_reaction(run: SearchDrill, input_: Input, patient: bool) -> Reaction:
 def _find_due_tick(
     run: SearchDrill, reaction: Reaction, planned: frozenset[Tick], earliest_tick: Tick
 ) -> Tick:
-    """Return the tick at which the reaction is due according to the observations so far, but at least *earliest_tick*.
+    """Return the tick at which the reaction is due, given the observations so far.
 
-    It is not due before the events that must precede it.
+    The result is at least *earliest_tick*, and UNREACHED_TICK if events that must precede the reaction have
+    not occurred.
     """
     if reaction.item.verb == "answer":
         asked_tick = run.answers[reaction.item.args[0]].asked_tick
@@ -205,12 +214,15 @@ def _find_hidden_ticks(run: SearchDrill, planned: frozenset[Tick]) -> list[Tick]
 
 
 def _filter_events_after(story: Sequence[Tick], events: Iterable[Event]) -> Iterable[Event]:
-    """Return the events after the last tick of *story*."""
+    """Return the events after the last timeline event in *story*."""
     return (event for event in events if not story or event.tick > story[-1])
 
 
 def _find_symptom_tick(story: Sequence[Tick], events: Iterable[Event]) -> Tick:
-    """Return the tick of the first symptom of the last event of *story*; 0 if nothing has happened."""
+    """Return the tick of the first symptom of the last timeline event in *story*; 0 if there is none.
+
+    At the latest, it is the time at which the Database Mirroring Monitor shows the change.
+    """
     if not story:
         return 0
     latest = story[-1] + to_ticks(MONITOR_S)
@@ -221,7 +233,7 @@ def _find_symptom_tick(story: Sequence[Tick], events: Iterable[Event]) -> Tick:
 
 
 def _normalize_event_text(event: Event) -> str:
-    """Return the event's text without numbers, which differ between seeds."""
+    """Return kind, place and text of the event without numbers, which differ between seeds."""
     return re.sub(r"\d+", "", f"{event.kind} {event.server} {event.database} {event.text}")
 
 

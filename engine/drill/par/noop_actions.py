@@ -1,4 +1,4 @@
-"""Actions without effect: refused by a server, or applied without any change."""
+"""Detection of no-ops: actions that a server refuses or that change nothing."""
 
 import re
 from typing import Final
@@ -11,20 +11,20 @@ from engine.model.world import FieldUse, World, list_parts
 from engine.verbs import REMARKS
 
 STATEMENT: Final = re.compile(r"ALTER (?:DATABASE|AVAILABILITY GROUP) \S+ [^;]+;?")
-"""Pattern of statements that leave no state in their window, in normalized capitals."""
+"""Pattern of normalized statements that leave no state in their query window."""
 
 PARTS: Final = list_parts(FieldUse.COMPARE)
-"""Parts of a world that determine its future, except the window of the statement."""
+"""Parts of a world that determine its future, except the state of the query window."""
 
 _QUOTED: Final = re.compile(r"\"([^\"]*)\"|'([^']*)'")
 _NUMBER: Final = re.compile(r"\d+")
 
 
 def is_noop(previous_run: SearchDrill, current_run: SearchDrill) -> bool:
-    """Return whether the last action of *current_run* was a statement without effect that no rule of the score covers.
+    """Return whether the last action of *current_run* was a statement without effect on world and score.
 
-    *current_run* follows *previous_run* at the same tick. Leaving out such a statement can never lower the
-    score.
+    *previous_run* is the run before this action at the same tick. Omitting such a statement can never lower
+    the score.
     """
     if current_run.journal[-1].verb != "sql" or len(current_run._batches) != len(previous_run._batches) + 1:
         return False
@@ -36,7 +36,7 @@ def is_noop(previous_run: SearchDrill, current_run: SearchDrill) -> bool:
 
 
 def would_be_noop(drill: SearchDrill, line: str) -> bool:
-    """Return whether *line* cannot be applied now, or changes nothing and no rule of the score covers it."""
+    """Return whether *line* cannot be applied now, or would have no effect on the world and the score."""
     trial = drill.fork()
     try:
         item = trial.apply_line(line)
@@ -52,13 +52,13 @@ def would_be_noop(drill: SearchDrill, line: str) -> bool:
 
 
 def _affects_score(drill: SearchDrill, text: str, errors: list[int]) -> bool:
-    """Return whether a rule of the score covers this batch, or the batch costs more than a refusal."""
+    """Return whether a rule scores this batch, or the batch costs more than a refusal."""
     gives_up = any(pattern.search(text) for pattern in given_up_failover.COMMANDS.values())
     return gives_up or _is_in_condition(drill, text, errors)
 
 
 def _is_in_condition(drill: SearchDrill, text: str, errors: list[int]) -> bool:
-    """Return whether a condition refers to this batch or to one of its errors."""
+    """Return whether a condition tests this batch or one of its errors."""
     numbers = {str(number) for number in errors}
     for condition in drill._conditions:
         quoted = ("".join(quoted_text) for quoted_text in _QUOTED.findall(condition))
@@ -79,5 +79,5 @@ def _has_equal_state(left_world: World, right_world: World) -> bool:
 
 
 def _list_timers(world: World) -> list[tuple[object, ...]]:
-    """Return the timers without their order numbers."""
+    """Return the timers without their serial numbers."""
     return [(tick, name, args) for tick, _, name, args in sorted(world.timers)]

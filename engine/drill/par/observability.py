@@ -1,6 +1,6 @@
-"""Observations that a seat could have made by some time in a run.
+"""Observations that a seat could have made up to a given time in a run.
 
-They come only from its own events, never from the list of faults.
+They come from events that the seat can see, never from the list of faults.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,42 +22,41 @@ OBSERVABLE_KINDS: Final = frozenset({
     "detected", "failover", "state", "role", "witness", "trace", "errorlog", "client", "alert", "question",
     "cluster", "powershell",
 })  # fmt: skip
-"""Kinds of events that reach the DBA without a query: in a window, a log, the monitor or Failover Cluster
-Manager, or from a client.
+"""Kinds of events that reach the DBA without a query: from a query window, a log, the monitor, Failover
+Cluster Manager or a client.
 """
 
 MONITOR_S: Final = 60.0
-"""Seconds after which the Database Mirroring Monitor shows changes without an event. Its job runs once a
-minute by default (sp_dbmmonitoraddmonitoring, update_period).
+"""Seconds after which the Database Mirroring Monitor shows a change, even without an event. Its job runs once
+a minute by default (sp_dbmmonitoraddmonitoring, update_period).
 """
 
 
 def is_observable(event: Event) -> bool:
-    """Return whether the seat observes *event*. The response of a server counts as well."""
+    """Return whether the seat observes *event*. Responses of servers to the seat's own queries also count."""
     if isinstance(event.data, SqlDoneData):
         return not facts.is_story_window(event.data.window)
     return event.kind in OBSERVABLE_KINDS
 
 
 def find_next_whole_second(tick: Tick) -> Tick:
-    """Return the first whole second after *tick*. Nobody acts in the same tick as an observation."""
+    """Return the first whole second after *tick*. A seat never acts in the same tick as its observation."""
     return (tick // TICKS_PER_S + 1) * TICKS_PER_S
 
 
 def needs_no_evidence(input_: Input) -> bool:
-    """Return whether an action needs no observation before it.
+    """Return whether an action is allowed without an observation before it.
 
-    Such actions are an answer to a question, a message to a team role, and an inspection.
+    Such actions are answers to questions, messages to team roles, and inspections.
     """
     return input_.verb in EVERY_ROLE or is_inspection(input_)
 
 
 def find_announced_ticks(scenario: Scenario) -> frozenset[Tick]:
-    """Return the ticks of the timeline at which only announced events happen.
+    """Return the ticks of the timeline at which only announced events occur.
 
-    Work at a fixed time (a load that begins, a promised repair) is planned, and the brief announces it. A
-    fault, a colleague's batch, and any entry at a random time or on a condition is hidden until it has a
-    symptom.
+    The brief announces work at a fixed time (a load that begins, a promised repair). A fault, a colleague's
+    batch, and any entry at a random time or on a condition are hidden until they cause a symptom.
     """
     fixed = {
         (to_ticks(inject.at), _is_planned(inject)) for inject in scenario.timeline if inject.at is not None
@@ -75,9 +74,9 @@ def _is_planned(inject: Inject) -> bool:
 def lacks_evidence(scenario: Scenario, story: Sequence[Tick], events: Iterable[Event], tick: Tick) -> bool:
     """Return whether an action at *tick* would react to something that the seat cannot have observed yet.
 
-    *story* contains the ticks of timeline events. Before the first hidden event there is nothing to react to,
-    unless the brief itself states the task (`early`, or nothing is hidden). After each hidden event an action
-    must wait for a symptom.
+    *story* contains the ticks of timeline events. Before the first hidden event, the seat has nothing to
+    react to, unless the brief states the task (`early`, or no event is hidden). After each hidden event, an
+    action must wait for a symptom.
     """
     if all(inject.at is not None and _is_planned(inject) for inject in scenario.timeline):
         return False
@@ -92,9 +91,9 @@ def lacks_evidence(scenario: Scenario, story: Sequence[Tick], events: Iterable[E
 
 
 def _has_symptom(events: Iterable[Event], hidden_tick: Tick, tick: Tick) -> bool:
-    """Return whether the seat observes anything after the hidden event at *hidden_tick*, until *tick*.
+    """Return whether the seat observes anything from the hidden event at *hidden_tick* until *tick*.
 
-    In the tick of the hidden event, only events after its entry in the fault ledger count as symptoms.
+    Within the tick of the hidden event, only events after its entry in the fault list count as symptoms.
     """
     has_started = False
     for event in events:
@@ -108,7 +107,7 @@ def _has_symptom(events: Iterable[Event], hidden_tick: Tick, tick: Tick) -> bool
 def find_premature_inputs(
     scenario: Scenario, story: Sequence[Tick], events: Sequence[Event], journal: Iterable[Input]
 ) -> list[Input]:
-    """Return the actions taken before the trainee could see a symptom that justifies them."""
+    """Return the actions of a run that came before any symptom that justifies them."""
     return [
         item
         for item in journal
@@ -118,9 +117,9 @@ def find_premature_inputs(
 
 
 def _precedes_input(event: Event, input_: Input) -> bool:
-    """Return whether *event* precedes *input_*.
+    """Return whether *event* came before *input_*.
 
-    Of the events at the same tick, only a question of the timeline precedes it, because the others may result
-    from the input.
+    Of the events at the same tick, only a question of the timeline precedes the input, because the others may
+    be its results.
     """
     return event.tick < input_.tick or (event.tick == input_.tick and event.kind == "question")
