@@ -113,10 +113,9 @@ class RegretAnalysis(Struct, frozen=True):
     doubt: BoundGap | None = None
     """Time at which the possible error of V is largest; None if V is exact at all times."""
     risen: float = 0.0
-    """Largest increase of V at an action or wait, if V is computed only from continuations that were known
-    before the run.
+    """Largest increase of V at an action or wait before correction.
 
-    The reported V also uses the run itself as a continuation, and so never increases.
+    The reported V is corrected: a score that the run can reach later also counts for earlier times.
     """
 
     @property

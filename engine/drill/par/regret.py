@@ -1,10 +1,13 @@
-"""Regret of each action and each wait of a run. V(t) is the best total that is still reachable at a time.
+"""Regret of each action and each wait of a run.
 
-V is a lower bound: the best of the known continuations. These are the run itself, and all remaining parts of
-the reference solution and of plans that a search has found. Each action is applied in order, as soon as it is
-allowed. After a large loss, a search from that time checks whether the loss is real. If no plan is known, a
-search looks for one. The run itself is a continuation of each of its states, so V never rises along it. If V
-rises by the known plans, the run was better than all of them, and the earlier states get the same V.
+V(t) is the best total score that is still reachable at a time.
+
+V is a lower bound: the best score of all known continuations. These are the run itself, and all remaining
+parts of the reference solution and of plans that a search has found. Each action is applied in order, as soon
+as it is allowed. After a large loss, a search from that time checks whether the loss is real. If no plan is
+known, a search looks for one. The run itself is a continuation from each of its states, so V never increases
+along the run. If the known plans make V increase, the run was better than all of them, and earlier states get
+the same V.
 """
 
 import math
@@ -43,49 +46,52 @@ from engine.inputs import Input, InputError
 from engine.model import Tick, to_ticks
 
 BRILLIANT: Final = 5.0
-"""Minimum gain in points over all known continuations for "brilliant". Assumed: equal to the loss of an inaccuracy."""
+"""Minimum gain over all known continuations for "brilliant", in points. Assumed: equal to the loss of an
+inaccuracy.
+"""
 
 MOVES_MAX: Final = 40
-"""Maximum number of actions of a run that are evaluated; the first ones are chosen, queries last. The others
+"""Maximum number of actions of a run that are evaluated. The first ones are chosen, queries last. All others
 count as waits.
 
 Assumed.
 """
 
 FINISH: Final = "finish"
-"""Verb for ending the drill, which counts as an action, too."""
+"""Verb that ends the drill. It counts as an action."""
 
 STOPS_MAX: Final = 12
-"""Maximum number of segments of one wait; the first ones are chosen. Assumed."""
+"""Maximum number of segments of a wait; the first ones are chosen. Assumed."""
 
 WINDOW: Final = (2, 8)
-WEIGHT: Final = (0.5, 12.0)
-"""(minimum, maximum) of two figures: the number of moves in a window, which is a tenth of all, and the weight
-of a move [Lichess, AccuracyPercent.scala].
+"""(minimum, maximum) number of segments in a window, which is a tenth of all segments [Lichess,
+AccuracyPercent.scala].
 """
+WEIGHT: Final = (0.5, 12.0)
+"""(minimum, maximum) weight of a segment in the accuracy [Lichess, AccuracyPercent.scala]."""
 
 RISE_MAX: Final = 0.5
-"""Maximum rise of V in points that is tolerated; after a larger rise, the earlier V counts as too low. It
-equals the loss that labels ignore.
+"""Maximum tolerated increase of V in points. After a larger increase, the earlier V counts as too low. Labels
+ignore a loss of this size.
 """
 
 EXTRA_PLANS: Final = 60
 """Number of plans in a search from a time with a low V or a large loss.
 
-Measured: a third of a second with one database.
+Measured with one database: such a search takes a third of a second.
 """
 
 DATABASES_MAX: Final = 20
-"""Maximum number of databases for an automatic search. With more, one plan takes longer than a frame. Assumed."""
+"""Maximum number of databases for an automatic search. With more, a plan takes longer than a frame. Assumed."""
 
 HARDER_MAX: Final = 6
-"""Maximum number of times of a run from which a search starts. Assumed."""
+"""Maximum number of times in a run from which a search starts. Assumed."""
 
 LONGER_SEARCH_FACTOR: Final = 10
 """Factor by which a longer search increases the number of plans. Assumed."""
 
 BRIDGED_MAX: Final = 12
-"""Maximum number of costly actions after which a return to the earlier continuation is tried; the first ones
+"""Maximum number of costly actions after which a return to the earlier continuation is tried. The first ones
 are chosen.
 
 Assumed.
@@ -99,11 +105,11 @@ def build_account(
     on_progress: Callable[[RegretAnalysis], None] = lambda _: None,
     node_limit: int = EXTRA_PLANS,
 ) -> Slices[RegretAnalysis]:
-    """Build the account of a finished run. Runs in slices.
+    """Build the regret analysis of a finished run. Runs in slices.
 
-    *plans*: plans that a search found for its scenario and seed. *doubting*: if V is low, search again from
-    that time with larger limits. *on_progress* receives the first result, before that search and before the
-    last chance is exact to the second.
+    *plans*: plans that a search found for the same scenario and seed. *doubting*: True to search from times
+    with a low V. *on_progress* receives a first result, before such searches and before the last chance is
+    exact to the second. *node_limit*: number of plans in a search.
     """
     moments = yield from _collect_moments(drill)
     doubting = doubting and (node_limit > EXTRA_PLANS or len(drill.world.availability) <= DATABASES_MAX)
@@ -122,7 +128,7 @@ def build_account(
 
 
 def exclude_finish(account: RegretAnalysis) -> RegretAnalysis:
-    """Return *account* for a run that somebody else ended, so that ending it loses nothing."""
+    """Return *account* for a run that somebody else ended, so that the end is not an action of the trainee."""
     chance = account.last_chance
     is_finish_chance = chance is not None and chance.line == FINISH
     shorter_account = exclude_moves(account, lambda move: move.line == FINISH)
@@ -130,31 +136,31 @@ def exclude_finish(account: RegretAnalysis) -> RegretAnalysis:
 
 
 def exclude_moves(account: RegretAnalysis, is_foreign: Callable[[RunSegment], bool]) -> RegretAnalysis:
-    """Return the account without the actions for which *is_foreign* is true."""
+    """Return the regret analysis without the segments for which *is_foreign* returns True."""
     moves = tuple(move for move in account.moves if not is_foreign(move))
     return replace(account, moves=moves, accuracy=_compute_accuracy(moves))
 
 
 def find_retry_start(best: Best) -> tuple[Tick, Tick]:
-    """Return the earliest tick at which a person can still act, and the tick at which the first action is due.
+    """Return the tick at which a retry starts, early enough for a person, and the tick of the first action.
 
     If no action is due, the second tick is that of the run's own action.
     """
     own_plan, first = best.plan[: best.done], next(iter(best.plan[best.done :]), None)
     due_tick = best.tick if first is None or best.line != WAITING else first.tick
-    # at least one tick later, so that an action at the beginning is kept
+    # one tick after the start, so that an action at the start is kept; earlier if a person needs more time
     return min(best.tick + 1, counterfactual.find_retry_tick(due_tick, first, own_plan)), due_tick
 
 
 def search_value(run: SearchDrill, plans: Sequence[Sequence[Input]] = ()) -> Slices[float]:
-    """Return V at the state of *run* from the known continuations. The run is not changed. Runs in slices."""
+    """Return V for the state of *run*, from known continuations. *run* is not changed. Runs in slices."""
     known = continuations.list_continuations(run, plans)
     rollout = yield from continuations.find_best_rollout(BaselineRun(run), run, known, TOTAL_MAX)
     return rollout.score
 
 
 def compute_accuracy(regret: float) -> float:
-    """Return the accuracy, 0 to 100, of a segment that loses *regret* points [Lichess, AccuracyPercent.scala]."""
+    """Return the accuracy (0 to 100) for a loss of *regret* points [Lichess, AccuracyPercent.scala]."""
     return min(100.0, max(0.0, 103.1668 * exp(-0.04354 * regret) - 3.1669 + 1.0))
 
 
@@ -164,9 +170,9 @@ def compute_accuracy(regret: float) -> float:
 def _build_account(
     moments: Sequence[RunMoment], rollouts: Sequence[Rollout], plans: Sequence[Sequence[Input]] | None = None
 ) -> Slices[RegretAnalysis]:
-    """Build the account from the *rollouts* at each moment.
+    """Build the regret analysis from the *rollouts*, the best result at each moment.
 
-    Delays of *plans*, if given, make the last chance exact to the second.
+    If *plans* are given, their delays make the last chance exact to the second.
     """
     baseline = moments[-1].baseline_run
     idle_rollout = yield from baseline.evaluate_continuation(
@@ -215,7 +221,7 @@ def _find_bound_gap(moments: Sequence[RunMoment], values: Sequence[float]) -> Bo
 
 
 def _compute_accuracy(moves: Sequence[RunSegment]) -> float:
-    """Return the accuracy of the run while there was something to lose.
+    """Return the accuracy of the run, as long as it had points to lose.
 
     A wait between two actions counts once, however many segments it has. The result is the mean of two means
     [Lichess, AccuracyPercent.scala]: the harmonic mean, and a mean whose weights grow with the changes of V
@@ -248,7 +254,7 @@ def _is_action(move: RunSegment) -> bool:
 
 
 def _compute_deviation(values: Sequence[float]) -> float:
-    """Return the standard deviation."""
+    """Return the standard deviation of *values*."""
     mean = add_in_order(values) / len(values)
     return math.sqrt(add_in_order((value - mean) * (value - mean) for value in values) / len(values))
 
@@ -256,10 +262,10 @@ def _compute_deviation(values: Sequence[float]) -> float:
 def _find_rollouts(
     moments: Sequence[RunMoment], plans: Sequence[Sequence[Input]], quick: bool = False
 ) -> Slices[list[Rollout]]:
-    """Return the best rollout from each moment.
+    """Return the best result from each moment.
 
-    Between two moments with equal V nothing is played, because V does not rise. *quick*: try few
-    continuations, and stop at the V of the preceding moment.
+    Nothing is played between two moments with equal V, because V does not increase. *quick*: True to try few
+    continuations, and to stop at the V of the preceding moment.
     """
     rollouts = {0: (yield from _find_best_rollout(moments[0], plans, quick=quick))}
     spans = [(0, len(moments) - 1)]
@@ -287,7 +293,7 @@ def _find_best_rollout(
     earlier_rollout: Rollout | None = None,
     quick: bool = False,
 ) -> Slices[Rollout]:
-    """Return the best known rollout from *moment*. *earlier_rollout*, from an earlier moment, is tried first."""
+    """Return the best known result from *moment*. *earlier_rollout*, from an earlier moment, is tried first."""
     known_continuations = (
         continuations.list_whole_continuations(moment.run, plans)
         if quick
@@ -314,9 +320,9 @@ def _improve_rollouts(
 ) -> Slices[list[Rollout]]:
     """Return improved *rollouts*.
 
-    Where V falls, try to return to the preceding continuation. Where V still rises, or is far below the
-    points that are not yet lost, search from there. Try each result from earlier moments with lower V, alone
-    and after each available action.
+    Where V falls, try to return to the preceding continuation. Where V still increases, or is far below the
+    points that are not yet lost, search from there. Try each result also from earlier moments with lower V,
+    alone and after each available action.
     """
     improved = yield from _improve_before_losses(moments, rollouts)
     looked = set[int]()
@@ -346,7 +352,7 @@ def _improve_rollouts(
 
 
 def _find_doubtful_moments(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> list[int]:
-    """Return the indexes of the moments just after an action or after a large loss by waiting."""
+    """Return the indexes of the moments just after an action, or after a large loss by waiting."""
     return [
         position + 1
         for position, (before, later_rollout) in enumerate(pairwise(rollouts))
@@ -355,7 +361,7 @@ def _find_doubtful_moments(moments: Sequence[RunMoment], rollouts: Sequence[Roll
 
 
 def _compute_shortfall(moment: RunMoment, rollout: Rollout) -> float:
-    """Return by how many points *rollout* is below the points that are not yet lost; 0 if the difference is small."""
+    """Return the difference between the upper bound and the score of *rollout*; 0 if it is small."""
     short = moment.run.compute_upper_bound() - rollout.score
     return short if short >= LABELS[0][0] else 0.0
 
@@ -363,7 +369,7 @@ def _compute_shortfall(moment: RunMoment, rollout: Rollout) -> float:
 def _improve_before_losses(
     moments: Sequence[RunMoment], rollouts: Sequence[Rollout]
 ) -> Slices[list[Rollout]]:
-    """Return *rollouts* with improvements by one available action that leads back to the continuation before a loss."""
+    """Return *rollouts* with attempts to return, by one action, to the continuation before a loss."""
     improved, tries = list(rollouts), 0
     for index, moment in enumerate(moments[:-1]):
         rollout_before, next_index = improved[index], index + 1
@@ -382,7 +388,7 @@ def _improve_before_losses(
 
 
 def _propagate_forward(moments: Sequence[RunMoment], rollouts: list[Rollout], index: int) -> Slices[None]:
-    """Try the continuation found at *index* from later moments, too."""
+    """Try the continuation at *index* also from later moments."""
     for later_index in range(index + 1, len(rollouts)):
         rollout = rollouts[later_index - 1]
         if rollouts[later_index].score >= rollout.score:
@@ -394,12 +400,12 @@ def _propagate_forward(moments: Sequence[RunMoment], rollouts: list[Rollout], in
 
 
 def _propagate_backward(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> Slices[list[Rollout]]:
-    """Return *rollouts*. Where V rises, the later continuation is tried from the moment before, too."""
+    """Return *rollouts*. Where V increases, the later continuation is also tried from the moment before."""
     better_rollouts = list(rollouts)
     for index in range(len(better_rollouts) - 2, -1, -1):
         moment, next_rollout = moments[index], better_rollouts[index + 1]
         if moment.line == WAITING and better_rollouts[index].score < next_rollout.score:
-            # waiting as the run did is also a continuation
+            # to wait as the run did is also a continuation
             better_rollouts[index] = replace(next_rollout, action_count=len(moment.run.journal))
         elif better_rollouts[index].score < next_rollout.score:
             better_rollouts[index] = yield from _try_bridged_rollout(
@@ -411,7 +417,7 @@ def _propagate_backward(moments: Sequence[RunMoment], rollouts: Sequence[Rollout
 def _try_bridged_rollout(
     moment: RunMoment, rollout: Rollout, target_rollout: Rollout, patient: bool = False
 ) -> Slices[Rollout]:
-    """Return *rollout*, or a better one that follows *target_rollout* immediately or after one available action."""
+    """Return *rollout*, or a better result that follows *target_rollout* at once or after one action."""
     run, remaining_plan = moment.run, target_rollout.actions[target_rollout.action_count :]
     on_offer = list_candidates(run, list_scenario_lines(run.scenario))
     lines = dict.fromkeys(
@@ -431,7 +437,7 @@ def _improve_rollout(
     threshold: float = math.inf,
     patient: bool = False,
 ) -> Slices[Rollout]:
-    """Return the best of *rollout* and the *candidates*, or the first one that reaches *threshold*."""
+    """Return the best of *rollout* and *candidates*, or the first result that reaches *threshold*."""
     for play in candidates:
         improved_rollout = yield from moment.baseline_run.evaluate_continuation(
             moment.run, play, rollout.score, patient
@@ -444,7 +450,7 @@ def _improve_rollout(
 
 
 def _apply_waiting(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> list[Rollout]:
-    """Return *rollouts*, with waiting as in the run as a further continuation."""
+    """Return *rollouts*; to wait as the run did also counts as a continuation."""
     new_rollouts = list(rollouts)
     for index in range(len(new_rollouts) - 2, -1, -1):
         if moments[index].line == WAITING and new_rollouts[index].score < new_rollouts[index + 1].score:
@@ -457,9 +463,9 @@ def _apply_waiting(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) ->
 def _search_from_moment(
     moment: RunMoment, rollout: Rollout, plans: Sequence[Sequence[Input]], node_limit: int
 ) -> Slices[Rollout]:
-    """Return *rollout*, or a better continuation that waiting or a search finds from its moment.
+    """Return *rollout*, or a better result that retries or a search find from *moment*.
 
-    A second search begins with all repairs applied together.
+    The search begins with the known continuation, and with all repairs applied before it.
     """
     run, done_count = moment.run, len(moment.run.journal)
     rollout = yield from _improve_rollout(
@@ -487,7 +493,7 @@ def _choose_label(regret: float, surprise: float) -> str:
 
 
 def _collect_moments(drill: Drill) -> Slices[list[RunMoment]]:
-    """Collect the states of the run before each evaluated action, at observations during waits, and at its end."""
+    """Collect the states before each evaluated action, at observations during waits, and at the end."""
     actions = [item for item in drill.journal if item.verb != "rewind"]
     order = sorted(
         range(len(actions)), key=lambda at: (actions[at].verb != FINISH, is_inspection(actions[at]))
@@ -532,16 +538,16 @@ def _collect_moments(drill: Drill) -> Slices[list[RunMoment]]:
 
 
 TimedRollout = tuple[Tick, Rollout]
-"""(tick, best rollout from it)."""
+"""(tick, best result from this tick)."""
 
 
 def _find_last_chance(
     moment: RunMoment, later_run: SearchDrill, rollout: Rollout, plans: Sequence[Sequence[Input]]
 ) -> Slices[tuple[LastChance, tuple[TimedRollout, TimedRollout]]]:
-    """Return the last chance to reach every goal, with two rollouts.
+    """Return the last chance to reach every goal, and the best results at it and just after it.
 
-    It lies after *moment*, from which *rollout* reaches every goal, and before *later_run*. The rollouts are
-    the best from there and from soon after it.
+    The last chance is after *moment*, from which *rollout* reaches every goal, and before *later_run*, from
+    which no known continuation does.
     """
     baseline, low = moment.baseline_run, moment.run.tick
     own_continuation = continuations.build_plan_continuation(rollout.actions[rollout.action_count :])
@@ -566,7 +572,7 @@ def _find_last_chance(
 
 
 def _build_last_chance(moment: RunMoment, later_run: SearchDrill, rollout: Rollout) -> Slices[LastChance]:
-    """Build the last chance: *rollout* reaches every goal from *moment*, but not after *later_run*."""
+    """Build the last chance: *rollout* reaches every goal from *moment*, but not from *later_run*."""
     missed = yield from _find_missed_goals(later_run.fork(), rollout.actions[rollout.action_count :])
     return LastChance(moment.run.tick, rollout.actions, rollout.action_count, moment.line, missed)
 
@@ -574,7 +580,7 @@ def _build_last_chance(moment: RunMoment, later_run: SearchDrill, rollout: Rollo
 def _find_missed_goals(
     run: SearchDrill, plan: Sequence[Input]
 ) -> Slices[tuple[tuple[str, Tick | None], ...]]:
-    """Return (goal, deadline) for each goal that *run* misses although it follows *plan*."""
+    """Return (goal, deadline) of each goal that *run* misses even if it follows *plan*."""
     for _ in continuations.run_continuation(run, partial(continuations.follow_plan, plan=plan)):
         yield 0.95
     yield from continuations.finish_rollout(run)
@@ -586,7 +592,7 @@ def _find_missed_goals(
 
 
 def _split_wait(move: RunSegment, boundary_rollouts: tuple[TimedRollout, TimedRollout]) -> list[RunSegment]:
-    """Return a wait split in two at the last chance, which passed during it."""
+    """Split a wait at the last chance, if the chance passed during the wait."""
     if not move.tick < boundary_rollouts[1][0] <= move.until:
         return [move]
     parts = []

@@ -1,9 +1,9 @@
-"""Search for par: plans are varied at the times at which an action is possible, the most promising plan first.
+"""Search for par: plans are varied at the times at which an action is possible, most promising plan first.
 
-Every plan is played to its end, so that at any time the best plan so far is complete and its score exact
-(anytime). Every round takes the best open plan of each length, beginning with the length of the best plan
-(after Rectangle Search, arXiv 2312.12554). Plans that lead to the same state with the same remaining actions
-are merged. The result does not depend on the number of processes.
+Every plan is played to its end. Thus the best plan so far is complete and its score exact at any time
+(anytime algorithm). Every round takes the best open plan of each length, beginning with the length of the
+best plan (after Rectangle Search, arXiv 2312.12554). Plans that lead to the same state with the same
+remaining actions are merged. The result does not depend on the number of processes.
 """
 
 from __future__ import annotations
@@ -34,55 +34,64 @@ from engine.drill.time.cooperative_tasks import Slices, scale_progress
 from engine.inputs import Input
 
 DEEDS_MORE: Final = 3
-"""Maximum number of actions that a plan may have beyond those of the reference. Assumed."""
+"""Maximum number of actions of a plan in excess of the longest initial plan. Assumed."""
 
 Spread = Callable[[Sequence[Decision], SearchLimits, Set[bytes]], Iterator[Iterable[Trial | None]]]
-"""(decisions, rules, known states) -> trials of each decision, in order.
+"""Function (decisions, limits, known states) -> trials of each decision, in order.
 
-It may return trials of known states, and None where the caller should only check the time.
+It may also return trials of known states. It returns None where the caller should only check the time.
 """
 
 
 class ParSearch(Struct):
-    """Search in a scenario with a seed. `steps` continues it, and its results can be read at any time."""
+    """Search for par in a scenario with a seed. `run_steps` continues it.
+
+    The results can be read at any time.
+    """
 
     scenario: Scenario
     seed: int
     fair: bool = True
-    """True: plans act only after a symptom (fair). False: plans may use hidden information (clairvoyant)."""
+    """True for the fair search, whose plans act only after a symptom. False for the clairvoyant search, whose
+    plans may use hidden information.
+    """
     actions_max: int | None = None
-    """Maximum number of actions of a plan; None: DEEDS_MORE more than the reference has."""
+    """Maximum number of actions of a plan. None means DEEDS_MORE more than the longest initial plan."""
     points_max: int = POINTS_MAX
+    """Maximum number of decision points of a plan."""
     offered: tuple[str, ...] | None = None
-    """Inputs that plans may use; None means all inputs that the seat can try."""
+    """Input lines that plans may use; None means all that the seat can try."""
     start: SearchDrill | None = None
-    """State at which the search starts; None means the start of the drill. Plans contain only later actions."""
+    """State from which plans start; None means the start of the drill. Plans contain only later actions."""
     spread: Spread | None = None
-    """Function that tries the decisions of a round in parallel; None means this process tries them one by one."""
+    """Function that tries the decisions of a round in parallel. None means that this process tries them one
+    by one.
+    """
     nodes: int = 0
+    """Number of plans that were played to their end."""
     complete: bool = False
-    """True if nothing remains to be tried within actions_max and the decision points."""
+    """True if all plans within actions_max and the decision points were tried."""
     begun_with_all: bool = False
-    """True if every initial plan has been played."""
+    """True if all initial plans were played."""
     reference: SearchPlan | None = None
     best: SearchPlan | None = None
     plans: list[SearchPlan] = field(default_factory=list)
     _open: dict[int, list[tuple[tuple[float, int, bool], Key, int, SearchPlan]]] = field(default_factory=dict)
-    """Length -> open plans, ordered by points, goals and novelty."""
+    """Number of actions -> plans whose variations were not yet tried, ordered by points, goals and novelty."""
     _facts: set[str] = field(default_factory=set)
-    """Facts that some plan has produced."""
+    """Facts that any plan so far has produced."""
     _known_hashes: set[bytes] = field(default_factory=set)
-    """Hashes of states that were already evaluated."""
+    """Hashes of the states that were already evaluated."""
     _trials: Trials | None = None
 
     def run_steps(
         self, seeds: Iterable[Sequence[Input]] = (), narrower_search: ParSearch | None = None
     ) -> Iterator[None]:
-        """Search until nothing remains.
+        """Search until all plans were tried.
 
-        It yields after each node (a plan played to its end), and sometimes in between. *seeds*: further
-        initial plans, in addition to doing nothing and the reference solution. *narrower_search*: a search
-        with narrower rules, whose plans are not played again.
+        The generator yields after each node (a plan that was played to its end), and sometimes in between.
+        *seeds*: additional initial plans; others are the plan without actions and the reference.
+        *narrower_search*: a search with narrower limits, whose plans are not played again.
         """
         trials = None if narrower_search is None else narrower_search._trials
         trials = self._trials = trials or Trials(self.scenario, self.seed, self.start)
@@ -118,14 +127,13 @@ class ParSearch(Struct):
 
     @property
     def shortest(self) -> SearchPlan | None:
-        """Return the plan with the fewest actions among those that reach every goal."""
+        """Plan with the fewest actions among those that reach every goal; None if no plan does."""
         return min((plan for plan in self.plans if plan.reached), key=_get_length_key, default=None)
 
     def build_blunder_test(self) -> Blunders:
-        """Return the test for blunders among the offered actions at the decision points of the reference.
+        """Return the test for blunders at the actions of the reference. It has not tried any action yet.
 
-        If the reference has no fair continuation to every goal, the decision points are those of the best
-        plan. The actions are not tried yet.
+        If the reference is not fair or misses a goal, the actions are those of the best plan.
         """
         assert self._trials is not None and self.best is not None, "steps begins"
         has_reference = self.reference is not None and self.reference.fair and self.reference.reached
@@ -146,14 +154,14 @@ class ParSearch(Struct):
             yield self._trials.try_neighbors(decision, rules, known_states)
 
     def _pop_round(self) -> list[SearchPlan]:
-        """Return the best open plan of each length, beginning with the length of the best plan."""
+        """Remove and return the best open plan of each length, beginning with the length of the best plan."""
         assert self.best is not None, "doing nothing is a plan"
         best = len(self.best.actions)
         lengths = sorted(self._open, key=lambda length: (length != best, length))
         return [heapq.heappop(self._open[length])[-1] for length in lengths if self._open[length]]
 
     def _accept_trial(self, trial: Trial) -> bool:
-        """Store a trial whose state is new. Return whether a plan was played."""
+        """Store a trial if its state is new, and return whether a plan was played."""
         if trial.state in self._known_hashes:
             return False
         self._known_hashes.add(trial.state)
@@ -176,46 +184,51 @@ class ParSearch(Struct):
 
 
 def _get_length_key(plan: SearchPlan) -> tuple[object, ...]:
-    """Return a sort key; the plan with the fewest actions is first."""
+    """Return a sort key that puts the plan with the fewest actions first."""
     return (len(plan.actions), *plan.key)
 
 
 # --- share of blunders among the available actions at each action of a plan ---------------------------------
 
-# A blunder is an action after which no known continuation comes near the plan's score.
+# A blunder is an action after which every known continuation scores far less than the plan.
 
 TESTED_ACTIONS_MAX: Final = 80
-"""Maximum number of actions that are tested, spread over the plan.
+"""Maximum number of tested actions, spread over the plan.
 
-Assumed: the error of the share is then at most a tenth, 19 times in 20.
+Assumed: the error of the share is then at most a tenth in 19 of 20 cases.
 """
 
 POINT: Final = 0.1
-"""Minimum difference between two totals, in points."""
+"""Smallest difference between two total scores, in points."""
 
 STRIDE: Final = 47
-"""Distance between consecutively tested actions, so that any number of them is spread evenly. Assumed: any prime."""
+"""Distance between two actions that are tested in succession, so that any number of tests is spread evenly.
+Assumed: any prime number.
+"""
 
 
 class Blunders(Struct):
-    """Share of blunders. `steps` refines it, and the figures can be read at any time.
+    """Share of blunders among the actions that a seat can try. `run_steps` refines it.
 
-    A decision is just before each action of the plan that is a choice, so that queries and waits in between
-    do not matter.
+    It can be read at any time.
+
+    A decision precedes each action of the plan that is a choice. Thus queries and waits do not influence the
+    share.
     """
 
     trials: Trials
     plan: SearchPlan
     rules: SearchLimits
     known_plans: Sequence[SearchPlan]
-    """Plans whose remaining parts serve as continuations, in addition to those of the scenario."""
+    """Plans whose remaining parts also serve as continuations."""
     tried: int = 0
+    """Number of tested actions."""
     blunder_count: int = 0
-    """Number of blunders."""
+    """Number of blunders among the tested actions."""
 
     @property
     def build_certificate_fields(self) -> BlunderFields:
-        """Return the share of blunders as fields of a certificate. The share is None if no action was tried."""
+        """Share of blunders as fields of a certificate; the share is None if no action was tested."""
         return {
             "blunder_share": self.blunder_count / self.tried if self.tried else None,
             "acts_tried": self.tried,
@@ -223,7 +236,7 @@ class Blunders(Struct):
         }
 
     def run_steps(self) -> Slices[None]:
-        """Try all choices. Yield the completed share of the work."""
+        """Test the possible actions, and yield the completed share of the work."""
         offered = []
         for choice in self._list_choices():
             offered.append(choice)
@@ -240,7 +253,7 @@ class Blunders(Struct):
             yield number / len(order)
 
     def _list_choices(self) -> Iterator[tuple[SearchDrill, Input, Sequence[Input]]]:
-        """Yield every possible choice at a decision: the run at that time, the action, and the remaining plan."""
+        """Yield (run, action, remaining plan) for every possible action at every decision."""
         answers: set[str] = set()
         run = self.trials.start_drill.fork()
         for number, act in enumerate(self.plan.actions):
@@ -254,7 +267,9 @@ class Blunders(Struct):
                     or not is_choice(drill.journal[-1])
                 ):
                     continue
-                if item.verb == "answer":  # one choice, however long the question stays open
+                if (
+                    item.verb == "answer"
+                ):  # an answer is tested only once, even if the question is open at several decisions
                     answers.add(item.line_without_time)
                 yield search_drill, item, self.plan.actions[number:]
             try_input(run, act)
@@ -279,5 +294,5 @@ class Blunders(Struct):
 
 
 def is_choice(act: Input) -> bool:
-    """Return whether the action could be a blunder. Inspections and messages could not."""
+    """Return whether the action can be a blunder. Inspections and messages cannot."""
     return act.verb == "answer" or not needs_no_evidence(act)

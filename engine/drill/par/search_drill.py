@@ -1,4 +1,7 @@
-"""Drill that keeps only the data for its score and its future. The search plays thousands of them."""
+"""Drill that stores only the data that its score and its future need.
+
+A search plays thousands of such drills.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +34,16 @@ from engine.overrides import override
 from engine.verbs.lines import parse_line
 
 GROWING: Final = list_attributes(StorageRule.SEARCHED)
-"""Lists that a fork extends independently. The other records of the past stay empty here."""
+"""Lists that a fork extends independently. All other records of the past stay empty in a search."""
 
 
 class SearchDrill(Drill):
-    """Drill without samples, hashes, charts, comparisons and a score event. Its score is that of the full drill."""
+    """Drill without samples, hashes, charts, comparisons and score events.
 
-    events: list[Event]  # type: ignore[assignment]  # a list is forked in no time, and written without a table
+    Its score equals that of the full drill.
+    """
+
+    events: list[Event]  # type: ignore[assignment] # a list is faster to fork and to extend than an EventLog
 
     def __init__(
         self, scenario: Scenario, seed: int | None = None, mode: DrillMode | str = DrillMode.PRACTICE
@@ -69,9 +75,9 @@ class SearchDrill(Drill):
         return self._final
 
     def compute_upper_bound(self, threshold: float = TOTAL_MAX) -> float:
-        """Return an upper bound of all continuations.
+        """Return an upper bound of the scores of all continuations.
 
-        The result may be too low above *threshold*, where the caller does not need the exact value.
+        Above *threshold*, the result may be too low, because the caller does not need the exact value there.
         """
         return (
             self.compute_total()
@@ -80,7 +86,7 @@ class SearchDrill(Drill):
         )
 
     def _sample_target(self) -> None:
-        """Take no samples for charts."""
+        """Store no samples for charts."""
 
     def _find_next_record_tick(self) -> Tick:
         return UNREACHED_TICK
@@ -89,17 +95,17 @@ class SearchDrill(Drill):
         """Record nothing for the report."""
 
     def _emit_score(self) -> None:
-        """Emit nothing. Callers ask for the score when they need it, and most runs need only the total."""
+        """Emit no event. Most runs need only the total score, and only when the caller requests it."""
 
     def _record_hash(self) -> None:
-        """Record no hash, because nobody replays this run."""
+        """Record no hash, because this run is never replayed."""
 
 
 def compute_transposition_key(drill: SearchDrill) -> bytes:
     """Return 16 bytes that are equal for states with the same future and the same score so far.
 
-    They do not cover texts, rows of monitors and the order numbers of timers. They cover everything in the
-    past that the rules of the score examine: every batch and action in the rubric.
+    The key omits texts, rows of monitors and the serial numbers of timers. It includes everything in the past
+    that the rules of the score examine: every batch and every action in the rubric.
     """
     world, marks = drill.world, drill.marks
     parts = {name: part for name, part in zip(MATTERS, PARTS_THAT_MATTER(world), strict=True) if part}
@@ -109,7 +115,7 @@ def compute_transposition_key(drill: SearchDrill) -> bytes:
     for name, part in parts.items():
         mark ^= marks.hash_parts(
             name, part, repr if name == "batches" else None
-        )  # its `repr` omits displayed values
+        )  # the `repr` of a batch omits values that are only displayed
     other_state = (
         world.tick,
         world.chance.state,
@@ -125,7 +131,7 @@ def compute_transposition_key(drill: SearchDrill) -> bytes:
 
 
 def encode_timers(timers: Iterable[Timer]) -> bytes:
-    """Encode *timers* in the order in which they become due, without their order numbers."""
+    """Encode *timers* in the order in which they are due, without their serial numbers."""
     return repr([(tick, name, args) for tick, _, name, args in sorted(timers)]).encode()
 
 
@@ -140,44 +146,49 @@ PARTS_THAT_MATTER: Final[Callable[[World], tuple[Mapping[object, object], ...]]]
 
 
 # --- incremental hashes of dictionaries of frozen parts ---------------------------------------------------
-# Only parts that have changed since the last hash are read.
+# Only parts that have changed since the last call are hashed again.
 
 BYTES: Final = 16
-"""Length of a hash in bytes, enough to exclude accidental collisions in a search."""
+"""Length of a hash in bytes. It is long enough to exclude accidental collisions in a search."""
 
 
 class HashedPart(Struct):
-    """Part with its hash. It keeps the part alive, so that no other object can get the same address."""
+    """Part of a dictionary with its hash.
+
+    The reference to the part prevents reuse of its address by another object.
+    """
 
     value: object
     mark: int
 
 
 NO_PART: Final = HashedPart(object(), 0)
+"""Placeholder that is identical to no part."""
 
 
 class HashedDict(Struct):
-    """Keys, values and hashed parts of a dictionary when it was last hashed, in order."""
+    """Keys, values and hashed parts of a dictionary at its last hash, in order."""
 
     keys: Sequence[object]
     values: list[object]
     parts: list[HashedPart]
     before: list[HashedPart]
-    """Parts before the last change. States of the same origin often return to them."""
+    """Parts before their last change. Forks of the same run often return to them."""
     mark: int
+    """Hash of the whole dictionary."""
 
 
 _encoded: Final = Encoder(order="deterministic", enc_hook=repr).encode
 
 
 def encode_part(part: object) -> bytes:
-    """Encode a part, so that different parts of a class have different bytes."""
+    """Encode a part as bytes. Different parts of a class have different bytes."""
     try:
         return _encoded(part)
     except (
         OverflowError,
         UnicodeEncodeError,
-    ):  # a SID has more than 64 bits; a name may contain half a surrogate pair
+    ):  # a SID has more than 64 bits, and a name may contain a lone surrogate
         return repr(part).encode()
 
 
@@ -185,24 +196,25 @@ Part = TypeVar("Part")
 
 
 class IncrementalHash:
-    """Hashes of dictionaries by name.
+    """Incremental hashes of dictionaries, by name.
 
-    Runs may share it. Only objects that are not the same as before are hashed again.
+    Several runs may share one object. Only values that are not identical to the previous ones are hashed
+    again.
     """
 
     def __init__(self) -> None:
         self._hashed_dicts: dict[str, HashedDict] = {}
 
     def __reduce__(self) -> tuple[type[IncrementalHash], tuple[()]]:
-        """Pickle an empty object, because a stored run needs no hashes."""
+        """Pickle an empty object, because a stored run does not need hashes."""
         return IncrementalHash, ()
 
     def hash_parts(
         self, name: str, parts: Mapping[PartKey, Part], matters: Callable[[Part], object] | None = None
     ) -> int:
-        """Hash *parts* independently of their order.
+        """Return the hash of *parts*, which does not depend on their order.
 
-        *name* distinguishes dictionaries. *matters* selects the relevant content of a part.
+        *name* identifies the dictionary. *matters* returns the relevant content of a part.
         """
         if not parts:
             return 0
@@ -235,7 +247,7 @@ class IncrementalHash:
         values: list[Part],
         hash_part: Callable[[object, Part], HashedPart],
     ) -> HashedDict:
-        """Return the hash for new keys, reusing the hashes of unchanged parts."""
+        """Hash a dictionary whose keys have changed, reusing the hashes of unchanged parts."""
         known_parts = dict(zip(previous.keys, previous.parts, strict=True)) if previous is not None else {}
         parts, mark = [], 0
         for key, value in zip(keys, values, strict=True):
@@ -249,14 +261,14 @@ def _compute_digest(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=BYTES).digest()
 
 
-# --- actions that wait until they are allowed, as a person repeats a refused command ----------------------
+# --- actions that are retried until they are accepted, as a person repeats a refused command --------------
 
 TRIES_MAX: Final = 8
-"""Maximum number of attempts of a refused action. Each retry follows a new observation. Assumed."""
+"""Maximum number of attempts for a refused action. A new observation precedes each retry. Assumed."""
 
 
 def is_accepted(drill: SearchDrill, line: str) -> bool:
-    """Return whether *line* could be applied now and no server would refuse it."""
+    """Return whether *line* can be applied now and no server would refuse it."""
     trial = drill.fork()
     try:
         item = trial.apply_line(line)
@@ -267,7 +279,7 @@ def is_accepted(drill: SearchDrill, line: str) -> bool:
 
 
 def find_unlock_tick(drill: SearchDrill, input_: Input) -> Tick:
-    """Return the tick at which the last lock on *input_* opens; 0 if no lock opens."""
+    """Return the tick at which the last lock on *input_* opens; 0 if no lock on it opens."""
     covering = (
         lock
         for lock in drill.scenario.locked
@@ -277,16 +289,16 @@ def find_unlock_tick(drill: SearchDrill, input_: Input) -> Tick:
 
 
 class RetryingRun(Struct, frozen=True):
-    """Run in which a refused action waits until it is accepted, or until no new observation is possible."""
+    """Run in which a refused action is retried until it is accepted, at most TRIES_MAX times."""
 
     drill: SearchDrill
 
     def advance_to(self, tick: Tick) -> list[Event]:
-        """Advance to *tick*, retrying locked lines. Return the events."""
+        """Advance to *tick* and return the events."""
         return self.drill.advance_to(tick)
 
     def apply_line(self, line: str) -> Input:
-        """Apply a line. If it is locked, retry it later."""
+        """Apply a line. If it is refused, wait and retry it."""
         for _ in range(TRIES_MAX):
             if self.drill.finished or is_accepted(self.drill, line):
                 break
@@ -294,7 +306,7 @@ class RetryingRun(Struct, frozen=True):
         return self.drill.apply_line(line)
 
     def _wait_for_unlock(self, line: str) -> None:
-        """Wait until a lock on *line* opens (which repeated attempts show), or until there is an observation."""
+        """Wait until the lock on *line* opens; without a lock, until the next observation."""
         drill = self.drill
         unlock_tick = find_unlock_tick(drill, parse_line(line, drill.tick))
         if drill.tick < unlock_tick:
@@ -303,7 +315,7 @@ class RetryingRun(Struct, frozen=True):
             self.wait_for_observation()
 
     def wait_for_observation(self) -> None:
-        """Wait until the next observation."""
+        """Advance to the first whole second after the next observation, at most to the end of the run."""
         drill = self.drill
         first, end = len(drill.events), find_default_end(drill, drill.tick)
         while drill.tick < end and not drill.finished and not any(map(is_observable, drill.events[first:])):

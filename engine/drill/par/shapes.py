@@ -1,24 +1,28 @@
-"""Types of a certificate, as `mirrordrill par --json` writes it. This module imports nothing from the engine."""
+"""Types of a certificate, in the form of `mirrordrill par --json`.
+
+This module imports nothing from the engine.
+"""
 
 from typing import NotRequired, TypedDict
 
 
 class PlanScore(TypedDict, total=False):
-    """Plan as input lines, with its score."""
+    """Score of a plan, and the plan as input lines."""
 
     score: float
     plan: list[str]
 
 
 class ReferenceScore(TypedDict):
-    """Score of the reference solution; None if there is none."""
+    """Score of the reference solution; None if there is no reference."""
 
     score: float | None
     fair: NotRequired[bool | None]
+    """True if the reference acts only after a symptom."""
 
 
 class IdleScore(TypedDict):
-    """Score of doing nothing."""
+    """Score of a run without actions."""
 
     score: float
 
@@ -35,7 +39,7 @@ class SeedScores(TypedDict, total=False):
 
 
 class WeighedPlan(TypedDict):
-    """Plan with its scores over several seeds. For the safest plan only the lowest score is given."""
+    """Plan with its scores over several seeds. The safest plan has only its lowest score."""
 
     plan: list[str]
     least: float
@@ -45,7 +49,7 @@ class WeighedPlan(TypedDict):
 
 
 class TrapScore(TypedDict):
-    """Best total of the plans that fell into a trap; None if no plan did."""
+    """Trap, and the best total score of the plans that fell into it; None if no plan did."""
 
     name: str
     text: str
@@ -53,7 +57,7 @@ class TrapScore(TypedDict):
 
 
 class ValueCurveFields(TypedDict):
-    """Value curve: best reachable total over time."""
+    """Value curve: best reachable total score over time."""
 
     t_s: list[float]
     best: list[float]
@@ -68,7 +72,7 @@ class WaitingFields(TypedDict, total=False):
 
 
 class BlunderFields(TypedDict, total=False):
-    """Share of blunders among the tried actions; None if none was tried."""
+    """Share of blunders among the tested actions; None if none was tested."""
 
     blunder_share: float | None
     acts_tried: int
@@ -76,7 +80,7 @@ class BlunderFields(TypedDict, total=False):
 
 
 class CertificateHashes(TypedDict, total=False):
-    """Hashes of the final states, and of the scenario's text."""
+    """State hashes of the ends of both runs, and the hash of the scenario's text."""
 
     par: str
     clairvoyant: str
@@ -84,7 +88,7 @@ class CertificateHashes(TypedDict, total=False):
 
 
 class ParCertificate(WaitingFields, BlunderFields, total=False):
-    """Results that a search proved for a drill. Older certificates, and those of generated drills, lack some fields."""
+    """Certificate of a drill. Older certificates, and those of generated drills, lack some fields."""
 
     scenario: str
     seed: int

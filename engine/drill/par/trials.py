@@ -1,7 +1,7 @@
-"""Trials of the search for par: results of plans that differ from a known plan from one decision point on.
+"""Trials of the search for par: plans that vary a known plan from one decision point on, with their results.
 
-A plan is a list of input lines with times. Its neighbors at a decision point have one action more, the next
-action now, or the next action left out. Each is played to its end, so that its score is exact.
+A plan is a list of input lines with times. Its neighbors at a decision point have one additional action,
+apply the next action now, or omit it. Each neighbor is played to its end, so that its score is exact.
 """
 
 import hashlib
@@ -35,10 +35,12 @@ from engine.inputs import Input, InputError
 from engine.model import Tick, to_ticks
 
 WAITS_S: Final = (10.0, 30.0, 60.0)
-"""Seconds of waiting after the last observation, as alternatives to an immediate action. Assumed."""
+"""Seconds after an observation of additional decision points, at which a plan can act instead of at once.
+Assumed.
+"""
 
 POINTS_MAX: Final = 16
-"""Maximum number of decision points of a run. Assumed: as often as a DBA would reconsider."""
+"""Maximum number of decision points of a run. Assumed: a DBA would reconsider as often."""
 
 BEGIN: Final = to_ticks(1.0)
 """Tick of the first decision point, before any observation."""
@@ -47,31 +49,33 @@ Key = tuple[float, int, tuple[tuple[Tick, str], ...]]
 
 
 class SearchPlan(Struct, frozen=True):
-    """Plan with its actions and times, and its score."""
+    """Plan with the result of playing it."""
 
     actions: tuple[Input, ...]
     score: float
     reached: bool
     """True if every goal is reached."""
     fair: bool
-    """True if the plan uses only what the seat could see."""
+    """True if the plan uses only what the seat could observe."""
     points: tuple[Tick, ...] = ()
-    """Ticks of the decision points in the run of this plan."""
+    """Ticks of the decision points in the run of the plan."""
     sprung: frozenset[str] = frozenset()
-    """Traps that it falls into: forbidden states and priced actions, by their names in Drill.first_held."""
+    """Traps into which the plan falls: forbidden states and scored actions, by their names in
+    Drill.first_held.
+    """
     met_parts: int = 0
-    """Number of goal parts that are met at its end."""
+    """Number of parts of goals that are met at the end."""
     happened: tuple[int, ...] = ()
-    """Number of timeline events before each of its actions."""
+    """Number of timeline events before each action."""
 
     @property
     def lines(self) -> list[str]:
-        """Return the inputs as lines with times."""
+        """Inputs as lines with times."""
         return [item.line for item in self.actions]
 
     @property
     def key(self) -> Key:
-        """Return a sort key; better plans first: more points, then fewer actions, then earlier actions."""
+        """Sort key that puts the best plan first: more points, then fewer actions, then earlier actions."""
         return (
             -self.score,
             len(self.actions),
@@ -80,15 +84,17 @@ class SearchPlan(Struct, frozen=True):
 
 
 class SearchLimits(Struct, frozen=True):
-    """Limits of a search. Together with scenario and seed they determine every trial."""
+    """Limits of a search. Together with scenario and seed, they determine every trial."""
 
     fair: bool = True
-    """True: plans act only after a symptom (fair). False: plans may use hidden information (clairvoyant)."""
+    """True for the fair search, whose plans act only after a symptom. False for the clairvoyant search, whose
+    plans may use hidden information.
+    """
     actions_max: int = 0
     """Maximum number of actions of a plan."""
     points_max: int = POINTS_MAX
     offered: tuple[str, ...] | None = None
-    """Inputs that plans may use; None means all inputs that the seat can try."""
+    """Input lines that plans may use; None means all that the seat can try."""
 
 
 class Decision(Struct, frozen=True):
@@ -99,31 +105,34 @@ class Decision(Struct, frozen=True):
 
 
 class Trial(Struct, frozen=True):
-    """Plan that was tried at a decision."""
+    """Neighbor of a plan, with its result."""
 
     state: bytes
-    """Hash of the state and the remaining actions. Trials with equal hashes have equal results."""
+    """Hash of the state at the decision and of the remaining actions. Trials with equal hashes have equal
+    results.
+    """
     plan: SearchPlan | None
-    """Result; None if the action had no effect, so that the plan of the decision is at least as good."""
+    """Played plan; None if the action had no effect, so that the original plan is at least as good."""
     facts: frozenset[str] = frozenset()
-    """Facts that the plan produces; empty if a higher score is impossible."""
+    """Facts that the plan produces; empty if its score cannot be exceeded."""
 
 
 Part = tuple[int, int]
-"""(number from 0, count): a share of a plan's neighbors at a decision point, in order."""
+"""(number from 0, count): one of *count* equal parts of the neighbors at a decision point."""
 
 ALL_NEIGHBORS: Final = (0, 1)
+"""Part that contains all neighbors."""
 
 
 class DecisionState(Struct, frozen=True):
-    """Run at a decision, with every neighbor of the plan."""
+    """State of a plan's run at a decision, with all neighbors of the plan."""
 
     asked: tuple[Decision, SearchLimits]
     run: SearchDrill
     remaining_count: int
-    """Number of the plan's remaining actions."""
+    """Number of actions of the plan that remain."""
     neighbors: tuple[tuple[Input | None, Sequence[Input]], ...]
-    """(action now, actions that remain after it) of each neighbor."""
+    """(additional action now or None, actions that remain after it) of each neighbor."""
 
 
 @dataclass(slots=True)
@@ -133,19 +142,22 @@ class Trials:
     scenario: Scenario
     seed: int
     start: SearchDrill | None = None
-    """State at which plans start; None means the start of the drill."""
+    """State from which plans start; None means the start of the drill."""
     start_drill: SearchDrill = field(init=False)
-    """Drill at the start of plans; trials fork it."""
+    """Drill at the start of plans, which each trial forks."""
     _applied_count: int = field(init=False)
-    """Number of the run's actions before the start. They belong to no plan."""
+    """Number of actions of the run before the start. Plans do not contain them."""
     _causes: HiddenCauses | None = field(init=False)
-    """Alternative causes of the same symptoms; None means there are none, or the run is too far advanced."""
+    """Alternative causes of the same symptoms; None if there are none, or if plans do not start at the
+    beginning.
+    """
     _known_lines: tuple[str, ...] = field(init=False)
     _idle: SearchDrill | None = None
+    """End of the drill without actions; None until it is needed."""
     _last_decision: tuple[Decision, SearchDrill, list[Input]] | None = None
-    """Run of the preceding decision, from which the next decision of the same plan continues."""
+    """Preceding decision and its run, from which the next decision of the same plan continues."""
     _crossing: DecisionState | None = None
-    """Latest decision, whose neighbors may be tried in several parts."""
+    """State at the latest decision, kept because its neighbors may be tried in several parts."""
 
     def __post_init__(self) -> None:
         self.start_drill = SearchDrill(self.scenario, self.seed) if self.start is None else self.start.fork()
@@ -163,10 +175,10 @@ class Trials:
         known_states: Container[bytes] = (),
         part: Part = ALL_NEIGHBORS,
     ) -> Iterator[Trial | None]:
-        """Yield a trial of every neighbor of a plan at one of its decision points.
+        """Yield a trial of each neighbor of a plan at one of its decision points.
 
-        Yield None for neighbors whose state is in *known_states*, so that the caller can check the time.
-        *part*: share of the neighbors to try.
+        None is yielded for a neighbor that is impossible or whose state is in *known_states*, so that the
+        caller can check the time. *part*: part of the neighbors to try.
         """
         crossing = self._get_decision_state(decision, rules)
         run, neighbors = crossing.run, crossing.neighbors
@@ -193,7 +205,7 @@ class Trials:
             )
 
     def count_neighbors(self, decision: Decision, rules: SearchLimits) -> int:
-        """Return the number of plans that differ from the current plan from this decision on."""
+        """Return the number of neighbors of a plan at this decision."""
         return len(self._get_decision_state(decision, rules).neighbors)
 
     def _get_decision_state(self, decision: Decision, rules: SearchLimits) -> DecisionState:
@@ -204,14 +216,14 @@ class Trials:
         return self._crossing
 
     def _play_idle(self) -> SearchDrill:
-        """Return the end of the drill without actions."""
+        """Return the end of the drill without actions. Cached."""
         if self._idle is None:
             self._idle = self.start_drill.fork()
             self._idle.advance_to(find_default_end(self._idle))
         return self._idle
 
     def _play_to_decision(self, decision: Decision) -> tuple[SearchDrill, list[Input]]:
-        """Return the run of a plan at a decision point, and its remaining actions."""
+        """Return the run of a plan at a decision point, and the actions that remain."""
         run, remaining_inputs = self.start_drill.fork(), list(decision.actions)
         if self._last_decision is not None and self._last_decision[0].actions == decision.actions:
             before, known_run, inputs = self._last_decision
@@ -227,7 +239,7 @@ class Trials:
     def list_neighbors(
         self, run: SearchDrill, remaining_inputs: Sequence[Input], rules: SearchLimits
     ) -> Iterator[tuple[Input | None, Sequence[Input]]]:
-        """Yield (action now, remaining actions) of each neighbor at this state of the run."""
+        """Yield (action now or None, remaining actions) for each neighbor at this state of the run."""
         tick = run.tick
         if remaining_inputs:
             move_input = _move_input(remaining_inputs[0], tick)
@@ -244,7 +256,7 @@ class Trials:
                 yield item, remaining_inputs
 
     def list_candidates(self, run: SearchDrill, rules: SearchLimits) -> Iterator[Input]:
-        """Yield the inputs that the seat could try now."""
+        """Yield the inputs that the seat can try now."""
         is_blind = _lacks_evidence(run, rules)
         for line in rules.offered if rules.offered is not None else list_candidates(run, self._known_lines):
             verb, _, arguments = line.partition(" ")
@@ -252,14 +264,14 @@ class Trials:
                 yield Input(run.tick, verb, (arguments,))
 
     def play(self, drill: SearchDrill, actions: Sequence[Input], rules: SearchLimits) -> SearchPlan:
-        """Play *drill* to its end with *actions*. Return the plan without impossible actions."""
+        """Play *drill* to its end with *actions*, and return the plan without impossible actions."""
         for item in actions:
             drill.advance_to(item.tick)
             try_input(drill, item)
         return self.finish_plan(drill, rules)
 
     def play_reference(self, rules: SearchLimits) -> SearchPlan:
-        """Return the reference solution as a plan, or a plan without actions if it is missing or impossible."""
+        """Return the reference solution as a plan; a plan without actions if there is none that works."""
         drill = self.start_drill.fork()
         try:
             play_solution(drill)
@@ -268,7 +280,7 @@ class Trials:
         return self.finish_plan(drill, rules)
 
     def finish_plan(self, drill: SearchDrill, rules: SearchLimits) -> SearchPlan:
-        """Play *drill* to its end and return the plan of its actions."""
+        """Play *drill* to its end, and return its actions as a plan."""
         end = find_default_end(drill, drill.journal[-1].tick if drill.journal else 0)
         drill.advance_to(end)
         total, journal = drill.compute_total(), tuple(drill.journal[self._applied_count :])
@@ -286,7 +298,7 @@ class Trials:
 
 
 def try_input(drill: SearchDrill, input_: Input) -> bool:
-    """Apply *input_* if possible. Return whether it was possible."""
+    """Apply *input_* if possible, and return whether it was possible."""
     if drill.finished:
         return False
     try:
@@ -307,7 +319,7 @@ def _move_input(input_: Input, tick: Tick) -> Input:
 def _find_decision_points(drill: SearchDrill, first_tick: Tick) -> tuple[Tick, ...]:
     """Return the decision points from *first_tick* on.
 
-    They are the second after each observation, and some times later.
+    They are the whole second after each observation, and the times WAITS_S later.
     """
     ticks = {first_tick} | {
         find_next_whole_second(event.tick) for event in drill.events if is_observable(event)
@@ -319,9 +331,9 @@ def _find_decision_points(drill: SearchDrill, first_tick: Tick) -> tuple[Tick, .
 
 
 # --- novelty of a plan's results --------------------------------------------------------------------------
-# Among plans with equal points, those that meet more parts of goals come first. Among these, plans with new
-# facts come first. Lipovetzky and Geffner, Best-first width search (AAAI 2017), with width 1: a state is new
-# if it has a fact that no earlier state had.
+# Among plans with equal points, plans that meet more parts of goals come first, then plans with new facts.
+# This is best-first width search with width 1 (Lipovetzky and Geffner, AAAI 2017): a state is new if it has a
+# fact that no earlier state had.
 
 PARTS: Final = (
     "computers", "instances", "links", "copies", "witnesses", "clients", "nodes", "groups", "replicas", "listeners",
@@ -332,7 +344,7 @@ PARTS: Final = (
 def collect_facts(idle: SearchDrill, drill: SearchDrill) -> frozenset[str]:
     """Return the facts at the end of *drill* that differ from *idle*, and the errors that servers returned.
 
-    Facts contain no numbers.
+    A fact is a text without numbers.
     """
     facts = {f"{batch.server} {number}" for batch in drill._batches for number in batch.errors}
     for part in PARTS:
@@ -345,7 +357,7 @@ def collect_facts(idle: SearchDrill, drill: SearchDrill) -> frozenset[str]:
 
 
 def _list_changes(old_value: object, new_value: object) -> Iterator[str]:
-    """Yield the fields, other than numbers, that differ between *new_value* and *old_value*."""
+    """Yield the fields of *new_value* that differ from *old_value*. Numbers are ignored."""
     if isinstance(new_value, bool | str | Enum) or new_value is None:
         yield str(new_value)
     elif isinstance(new_value, tuple):
@@ -358,22 +370,22 @@ def _list_changes(old_value: object, new_value: object) -> Iterator[str]:
 
 
 def count_held_parts(drill: SearchDrill) -> int:
-    """Return how many parts of goals, joined by `and`, are met."""
+    """Return the number of parts of goals that are met. The operator `and` separates parts."""
     facts, held_parts = Facts(drill.world, drill._batches, drill._operations, drill.calls), 0
     for goal in drill.scenario.goals:
-        drill.is_condition_met(goal.when)  # makes sure that the condition is parsed
+        drill.is_condition_met(goal.when)  # parses the condition, if necessary
         held_parts += len([part for part in drill._conditions[goal.when].parts if part(facts)])
     return held_parts
 
 
-# --- trials as jobs of a process that receives only the text of the drill ---------------------------------
+# --- trials as jobs of a worker process, which receives only the text of the drill ------------------------
 
 Drill = tuple[str, str, int]
-"""Name and text of the scenario, and the seed."""
+"""(name of the scenario, text of the scenario, seed)."""
 
 
 def warm_up(drill: Drill) -> None:
-    """Load everything that a job of the drill needs."""
+    """Load everything that jobs for the drill need."""
     trials = _load_trials(drill)
     trials.play(trials.start_drill.fork(), (), SearchLimits())
 
@@ -387,10 +399,11 @@ def run_trials(
     part: Part,
     keep: bool,
 ) -> list[Trial]:
-    """Return the trials of a part of a decision, except states that were in *news* now or earlier in this *search*.
+    """Return the trials of a part of a decision, except those with known states.
 
-    *keep*: also except states that this process itself has found. This is allowed if the process plays all
-    its jobs in order and none is repeated, because the caller knows the states from an earlier job.
+    *search*: key of the search. *news*: states that have become known since the last job. *keep*: True if
+    states found by this process count as known for its later jobs. This is allowed only if the process runs
+    all its jobs in order and none is repeated, because the caller then knows these states.
     """
     states = _get_known_states(search, rules)
     states.update(news)
@@ -409,7 +422,7 @@ def _load_trials(drill: Drill) -> Trials:
     return Trials(load_scenario(text, f"{name}.toml"), seed)
 
 
-@lru_cache(maxsize=2)  # one entry for the fair and one for the clairvoyant search
+@lru_cache(maxsize=2)  # one entry each for the fair and the clairvoyant search
 def _get_known_states(search: str, rules: SearchLimits) -> set[bytes]:
-    """Return the set of states that this process knows from *search*. Callers may add to it."""
+    """Return the states of *search* that this process knows. The caller may add to the set."""
     return set()
