@@ -1,13 +1,11 @@
-"""Regret of each action and each wait of a run.
-
-V(t) is the best total score that is still reachable at a time.
+"""Regret of each action and wait of a run, from V(t), the best total score still reachable at a time.
 
 V is a lower bound: the best score of all known continuations. These are the run itself, and all remaining
 parts of the reference solution and of plans that a search has found. Each action is applied in order, as soon
 as it is allowed. After a large loss, a search from that time checks whether the loss is real. If no plan is
-known, a search looks for one. The run itself is a continuation from each of its states, so V never increases
-along the run. If the known plans make V increase, the run was better than all of them, and earlier states get
-the same V.
+known, a search looks for one. The run is a continuation from each of its states, so V never increases along
+it. If the known plans make V increase, the run was better than all of them, and earlier states get the same
+V.
 """
 
 import math
@@ -46,9 +44,7 @@ from engine.inputs import Input, InputError
 from engine.model import Tick, to_ticks
 
 BRILLIANT: Final = 5.0
-"""Minimum gain over all known continuations for "brilliant", in points. Assumed: equal to the loss of an
-inaccuracy.
-"""
+"""Minimum gain over all known continuations for "brilliant", in points. Assumed: an inaccuracy's loss."""
 
 MOVES_MAX: Final = 40
 """Maximum number of actions of a run that are evaluated. The first ones are chosen, queries last. All others
@@ -64,9 +60,7 @@ STOPS_MAX: Final = 12
 """Maximum number of segments of a wait; the first ones are chosen. Assumed."""
 
 WINDOW: Final = (2, 8)
-"""(minimum, maximum) number of segments in a window, which is a tenth of all segments [Lichess,
-AccuracyPercent.scala].
-"""
+"""(minimum, maximum) number of segments in a window, a tenth of all [Lichess, AccuracyPercent.scala]."""
 WEIGHT: Final = (0.5, 12.0)
 """(minimum, maximum) weight of a segment in the accuracy [Lichess, AccuracyPercent.scala]."""
 
