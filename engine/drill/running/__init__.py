@@ -1,1 +1,1 @@
-"""Running drill: its world, the permissions and knowledge of the trainee, questions, goals, and its end."""
+"""Running drill: world, permissions and knowledge of the trainee, questions, goals, and the end."""

@@ -1,4 +1,4 @@
-"""Start world of a scenario, in the state that it has after a long healthy run."""
+"""Builder of a scenario's start world, in the state after a long healthy run."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -51,11 +51,13 @@ from engine.protocol import clients, endpoints, groups, jobs, names, network, st
 from engine.verbs.lines import parse_line
 
 ENDPOINT: Final = "Hadr_endpoint"
-"""Endpoint name that the New Availability Group wizard uses. Known; public scripts rely on it."""
+"""Name of the endpoint that the New Availability Group wizard creates. Known from public scripts, which rely
+on it.
+"""
 
 
 def add_clusters(world: World, scenario: Scenario) -> None:
-    """Add clusters with quorum and their failover cluster instances."""
+    """Add clusters with quorum, and their failover cluster instances."""
     for cluster in scenario.clusters:
         _add_cluster(world, cluster)
     for number, spec in enumerate(scenario.instances, 1):
@@ -116,7 +118,7 @@ def _add_role(world: World, node: str, role: ClusterRole) -> None:
 
 
 def add_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroupSpec]:
-    """Add groups to the databases of their clusters. Return the group by database name as in the file."""
+    """Add availability groups to their clusters. Return database name in the file -> group."""
     grouped: dict[str, AvailabilityGroupSpec] = {}
     for group in scenario.groups:
         guid = world.next_id()
@@ -201,7 +203,7 @@ def _build_replica(world: World, spec: ReplicaSpec) -> model.Replica:
 def add_group_database(
     world: World, group: AvailabilityGroupSpec, copy: Callable[[str], DatabaseCopy], name: str
 ) -> None:
-    """Add the copies of one database of a group, with the knowledge of each server."""
+    """Add the copies of one database of a group, and the knowledge of each server."""
     guid = next(
         number
         for number, member_group in world.groups.items()
@@ -236,7 +238,7 @@ def _get_sync_state(group: AvailabilityGroupSpec, server: str) -> SyncState:
 
 
 def is_secondary(world: World, key: Key) -> bool:
-    """Return whether the copy is a secondary, which writes no log of its own."""
+    """Return whether the copy is a secondary, which receives its log from another copy."""
     return groups.get_policy(world.copies[key]).is_follower(world.copies[key])
 
 
@@ -252,19 +254,19 @@ def attach_secondaries(world: World) -> None:
 
 
 START_LOG_KB: Final = 1_000_000.0
-"""Log position of every database at the start. Assumed; only differences matter."""
+"""Log position of every database at the start. Assumed: only differences between positions matter."""
 
 FIRST_DATABASE_ID: Final = 5
-"""First id of a user database; the system databases are 1 to 4. Documented."""
+"""ID of the first user database. The system databases have the IDs 1 to 4. Documented by Microsoft."""
 
 KB_PER_MB: Final = 1024.0
 DELAYED_DURABILITY: Final = ("DISABLED", "ALLOWED", "FORCED")
 
 
 def build_world(scenario: Scenario, seed: int) -> World:
-    """Build the world at tick 0: sessions in their states, clients connected, flow in the steady state.
+    """Build the world at tick 0: sessions in their states, clients connected, flow in its steady state.
 
-    Raises InputError for a [[before]] line that fails.
+    Raises InputError if a [[before]] line fails.
     """
     world = start_world(scenario, seed)
     apply_preparation(world, [line.do for line in scenario.before])
@@ -272,7 +274,10 @@ def build_world(scenario: Scenario, seed: int) -> World:
 
 
 def find_start_time(scenario: Scenario) -> str:
-    """Return the time on the servers' clocks at the start: the scenario's, or one after the newest build's release."""
+    """Return the clock time of the servers at the start.
+
+    It is the scenario's start time; otherwise a time after the release of the newest version in the scenario.
+    """
     versions = [
         *(server.version for server in scenario.servers if server.sql),
         *(instance.version for instance in scenario.instances),
@@ -284,7 +289,7 @@ def find_start_time(scenario: Scenario) -> str:
 
 
 def start_world(scenario: Scenario, seed: int) -> World:
-    """Build the world in its state before the [[before]] lines are applied."""
+    """Build the world at tick 0, without the effect of [[before]] lines."""
     world = World(
         seed=seed,
         chance=RandomStream.from_seed(seed),
@@ -323,7 +328,7 @@ def start_world(scenario: Scenario, seed: int) -> World:
     startup.log_clean_startups(world)
     streams.warm_start(world)
     simulator.start_timers(world)
-    simulator.advance_world(world, 0)  # events of the preparation are not reported
+    simulator.advance_world(world, 0)  # events of the construction are not reported
     return world
 
 
@@ -338,7 +343,7 @@ def _build_computer(server: ServerSpec) -> model.Computer:
 
 
 def _choose_endpoint_name(scenario: Scenario, server: str) -> str:
-    """Return the endpoint name that the wizards of Management Studio use for mirroring or for availability groups."""
+    """Return the endpoint name that Management Studio's wizards create for mirroring or for groups."""
     mirrored = any(
         server in (session.principal, session.mirror, session.witness) for session in scenario.sessions
     )
@@ -406,7 +411,7 @@ def _add_unmirrored(world: World, database: DatabaseSpec, number: int) -> None:
 
 
 def _add_mirrored(world: World, database: DatabaseSpec, number: int, session: SessionSpec) -> None:
-    """Add both copies of a session, with the knowledge of each server, and the witness's record."""
+    """Add both copies of a session, the knowledge of each server, and the witness's record."""
     guid = world.create_session(database.name)
     witness = session.witness
     state = MirrorState[session.state]
@@ -439,7 +444,7 @@ def _add_mirrored(world: World, database: DatabaseSpec, number: int, session: Se
 
 
 def format_address(world: World, server: str) -> str:
-    """Return the network address of a server's endpoint as SET PARTNER needs it."""
+    """Return the network address of a server's endpoint, as SET PARTNER expects it."""
     end = world.instances[server].endpoint
     assert end is not None, "a scenario's servers have endpoints"
     return f"TCP://{server}:{end.port}"
@@ -475,7 +480,7 @@ def _start_flow(world: World, owner: Key) -> None:
 
 
 # --- preparation of a drill -------------------------------------------------------------------------------
-# Input lines at tick 0 that nobody sees.
+# The [[before]] lines run at tick 0 and are not reported to the trainee.
 
 
 def apply_preparation(world: World, lines: Iterable[str]) -> list[str]:
@@ -495,5 +500,5 @@ def apply_preparation(world: World, lines: Iterable[str]) -> list[str]:
             world.batches.clear()
     simulator.advance_world(world, world.tick)
     world.sessions.clear()
-    world.faults.clear()  # part of the start state, which `revert-all` must not undo
+    world.faults.clear()  # `revert-all` must not undo the start state
     return refused

@@ -1,4 +1,4 @@
-"""Comparison of a failover with the published times: whether it is comparable, and with which row."""
+"""Comparison of a failover with published durations: the matching row, or the reason why none matches."""
 
 from typing import Final, Literal
 
@@ -10,13 +10,15 @@ from engine.protocol import network
 from engine.published.whitepaper_failover import FAILOVER_S, REFERENCE
 
 LAN_RTT_MS_MAX: Final = 2.0
-"""Maximum round trip of a local network in the paper. Documented [WP table 7]."""
+"""Maximum round trip time of a local network in the white paper. Documented [WP table 7]."""
 
 LAN_MBPS_MIN: Final = 1000.0
-"""Minimum bandwidth: that of the paper's test site. Documented [WP appendix A]."""
+"""Minimum bandwidth of a local network: that of the white paper's test site. Documented [WP appendix A]."""
 
 SCALE_RANGE: Final = (0.9, 1.1)
-"""Allowed ratio between the number of connections and the paper's 1,000. Assumed."""
+"""Range in which the number of connections, divided by the white paper's 1,000, counts as comparable.
+Assumed.
+"""
 
 
 NO_ROW: Final = {
@@ -28,7 +30,7 @@ NO_ROW: Final = {
 
 
 def find_published_time(world: World, failover: Failover) -> tuple[float, str] | None:
-    """Return seconds and reference of the matching row of Table 6; None under other conditions than the paper's."""
+    """Return (seconds, reference) of the matching row of Table 6; None if the conditions differ."""
     if explain_difference(world, failover):
         return None
     name, idle_s, loaded_s = FAILOVER_S[failover.cause]
@@ -37,12 +39,12 @@ def find_published_time(world: World, failover: Failover) -> tuple[float, str] |
 
 
 def explain_difference(world: World, failover: Failover) -> str:
-    """Describe the differences between the failover and the paper's conditions, for the trainee.
+    """Describe how the failover differs from the white paper's conditions, for the trainee.
 
-    Return an empty text if it is comparable.
+    The result is empty if the failover is comparable.
 
-    The paper's conditions: synchronous with witness, one database, Workload1 or no load, 2005 on its
-    hardware, a local network. Nothing is slowed down, and the cause is one of the table's six.
+    The conditions: SAFETY FULL with a witness, one database, Workload1 or no load, SQL Server 2005 on the
+    paper's hardware, a local network, nothing slowed down, and one of the six causes in the table.
     """
     copy = world.copies.get((failover.to_server, failover.database))
     servers = [failover.from_server, failover.to_server]
@@ -93,7 +95,7 @@ INSTANCE: Final = "fci"
 
 
 def find_technology(world: World, failover: Failover) -> Technology:
-    """Return the technology of *failover*. An instance moves to a node; other failovers end at a server."""
+    """Return the technology of *failover*. A failover of an instance ends at a node, others end at a server."""
     if failover.guid == NO_GROUP:
         return INSTANCE
     copies = [

@@ -1,4 +1,4 @@
-"""Polling of conditions at each whole second. A condition is evaluated again only if its result may have changed."""
+"""Polling of conditions at each whole second. A condition is evaluated only if its result may have changed."""
 
 from collections.abc import Callable
 from copy import copy
@@ -19,31 +19,34 @@ from engine.model import Client, Tick, World, to_ticks
 from engine.model.world import FieldUse, list_parts
 
 PARTS_ASKED: Final[Callable[[World], tuple[object, ...]]] = attrgetter(*list_parts(FieldUse.ASK))
+"""Function that returns the parts of a world that conditions use."""
 
 OF_CLIENT: Final[Callable[[Client], tuple[object, ...]]] = attrgetter(
     "connected_to", "failed_logins", "data_source", "databases", "read_only", "multi_subnet", "driver",
     "command_timeout_s",
 )  # fmt: skip
-"""Function that returns the attributes of a client that conditions use. Others change with every login attempt."""
+"""Function that returns the attributes of a client that conditions use. Other attributes change at every
+login attempt.
+"""
 
 
 class PollState(Struct, frozen=True):
-    """Results of a poll, and the changes that make a new poll necessary."""
+    """Results of a poll, and the data that decide when the next poll is necessary."""
 
     quiet: dict[str, Test]
-    """Conditions that only events can change."""
+    """Conditions whose result only events can change -> test."""
     moving: dict[str, ConditionQuery]
-    """Evaluations of conditions that may change without events."""
+    """Conditions whose result may change without an event -> evaluation."""
     held: dict[str, bool]
-    """Result of each condition at the poll."""
+    """Condition -> result at the poll."""
     answers: list[object]
-    """Data besides the world that conditions use, at the poll."""
+    """Data outside the world that conditions used at the poll."""
     tick: Tick
-    """Whole second at which a result may change even without events."""
+    """Whole second at which a result may change even without an event."""
 
 
 class ConditionPoller(DrillState):
-    """State of a drill with polling of its conditions."""
+    """Drill state that polls its conditions."""
 
     def __init__(
         self, scenario: Scenario, seed: int | None = None, mode: DrillMode | str | None = None
@@ -67,24 +70,24 @@ class ConditionPoller(DrillState):
         super().__init__(scenario, seed, mode)
 
     def fork_shallow(self) -> Self:
-        """Fork like a DrillState. The evaluation cache is left out, so that snapshots do not store it."""
+        """Fork the state without the cached evaluation, so that snapshots do not contain the cache."""
         twin = super().fork_shallow()
         twin._known, twin._parts_asked, twin._asked_besides = None, (), []
         twin._settlings, twin._changed = -1, True
         return twin
 
     def _poll_all_conditions(self) -> None:
-        """Evaluate all conditions that can be evaluated now, and record the changes."""
+        """Evaluate all conditions that can be evaluated now, and record what has changed."""
         raise NotImplementedError
 
     def _is_unchanged(self) -> bool:
-        """Return whether nothing has happened since the last poll."""
+        """Return whether the world has not changed since the last comparison."""
         return self._settlings == self.world.settlings
 
     def _may_have_changed(self) -> bool:
         """Return whether a poll at this second could have a new result.
 
-        An event may lower a counter without changing anything else.
+        A change that conditions do not use may still lower a flow counter.
         """
         happened = bool(self._levels) and not self._is_unchanged()
         return self._has_changed() or happened or self.world.flow.passed or self.world.tick >= self._next_look
@@ -109,13 +112,13 @@ class ConditionPoller(DrillState):
         return True
 
     def _collect_answers(self) -> list[object]:
-        """Return the data besides the world that conditions use: answers, and the number of pending timeline inputs."""
+        """Return the number of pending timeline inputs and all answers, the data outside the world."""
         return [len(self._waiting), *self.answers.values()]
 
     def is_condition_met(self, text: str) -> bool:
-        """Return whether a condition is met now.
+        """Return whether a condition is currently met.
 
-        A poll evaluates each condition only once. Raises ConditionError for an invalid condition.
+        Within a poll, each condition is evaluated only once. Raises ConditionError for an invalid condition.
         """
         if not self._looking:
             return super().is_condition_met(text)
@@ -125,7 +128,7 @@ class ConditionPoller(DrillState):
         return holds
 
     def _build_facts(self) -> Facts:
-        """Return the facts for conditions. They are reused if nothing has changed since the last poll."""
+        """Return the facts for conditions. During a poll, unchanged facts are reused."""
         if not self._looking:
             return super()._build_facts()
         if self._known is None:
@@ -133,9 +136,9 @@ class ConditionPoller(DrillState):
         return self._known
 
     def _poll_conditions(self) -> None:
-        """Evaluate once a second which conditions are met now, and whether the drill has ended.
+        """Evaluate the conditions, once a second, and check whether the drill has ended.
 
-        Nothing is evaluated while the facts are unchanged and no condition depends on the time.
+        Nothing is evaluated if the facts are unchanged and no condition depends on the time.
         """
         self._has_changed()
         self._looking, watch = True, self._watch
@@ -170,7 +173,7 @@ class ConditionPoller(DrillState):
         self._looking = self._changed = False
 
     def _plan_next_poll(self) -> tuple[tuple[str, ...], Tick]:
-        """Return the conditions that could change, and the next whole second at which one can change by time alone."""
+        """Return the conditions that matter, and the next whole second at which time alone may change them."""
         tick, texts = self.world.tick, [inject.when for inject in self._unfired.values()]
         ticks = [] if self.end_tick is None else [self.end_tick]
         for goal in self.scenario.goals:
@@ -203,7 +206,7 @@ class ConditionPoller(DrillState):
                 texts.append(inquiry.when)
                 if self.is_condition_met(
                     inquiry.when
-                ):  # its premise has just failed; it waits again from the next second on
+                ):  # the condition is met but the premise is not, so the question is tried again at the next second
                     ticks.append(tick + TICKS_PER_S)
         seconds = (
             -(-change_tick // TICKS_PER_S) * TICKS_PER_S for change_tick in ticks if change_tick > tick

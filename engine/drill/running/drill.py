@@ -1,4 +1,4 @@
-"""Drill: scenario, seed, mode, world, actions, events, end and score."""
+"""Run of a scenario: the class Drill applies inputs, advances the time, and records events and the end."""
 
 from __future__ import annotations
 
@@ -55,16 +55,16 @@ NO_REVERT_ALL: Final = build_message(
     "revert-all is not available in scored drills. Repair each fault individually (power-on, "
     "plug-cable, mend, start-service, …)."
 )
-"""Reason for refusing `revert-all` in a scored drill."""
+"""Reason for which `revert-all` is refused in a scored drill."""
 
 TIMELINE_STREAM: Final = 0x7154
-"""Number of the random stream for times of a scenario, so that they do not depend on the world's randomness.
-The value is arbitrary.
+"""Number of the random stream for times of the timeline. A separate stream keeps them independent of the
+world's randomness. The value is arbitrary.
 """
 
 
 ACTS: Final = frozenset({"fault", "note", "answer", "powershell", "sql"})
-"""Kinds of events that are actions. In a team, the role is put before their text."""
+"""Kinds of events that are actions. In a team, the text of such an event begins with the role."""
 
 SPOKEN: Final = {
     "call": mark("{role} to {other}: {text}"),
@@ -73,28 +73,30 @@ SPOKEN: Final = {
     "ask-status": mark("{role} asks {other}: {text}"),
     "status": mark("{role} reports to {other}: {text}"),
 }
-"""Kind of call -> message template."""
+"""Kind of message between roles -> message template."""
 
 SAMPLES_MAX: Final = 28_800
-"""Maximum number of samples at one per second: eight hours, the length of the longest drill. Assumed."""
+"""Number of samples after which the interval grows from one second: eight hours, as long as the longest
+drill. Assumed.
+"""
 SAMPLED_ROWS_MAX: Final = 360_000
-"""Maximum of samples times databases: an hour of a hundred databases, about 30 MB. A day has 52 MB, a week 71
-MB. Assumed.
+"""Product of samples and databases after which the interval grows: an hour of a hundred databases, about 30
+MB. With the longer intervals, a day takes 52 MB and a week 71 MB. Assumed.
 """
 SAMPLED_EVERY: Final = ((300 * TICKS_PER_S, 2.0), (60 * TICKS_PER_S, 1.5), (10 * TICKS_PER_S, 1.0))
-"""(ticks between samples, share of both limits above from which this interval applies), longest interval
-first.
+"""(ticks between samples, share of SAMPLES_MAX and SAMPLED_ROWS_MAX from which this interval applies),
+longest interval first.
 
 A week of one database has 50,000 samples.
 """
 
 
 class Drill(ConditionPoller):
-    """Run of a scenario. Its fields may be read freely; only `apply_line`, `apply_item` and `advance_to` change it.
+    """Run of a scenario. Only `apply_line`, `apply_item` and `advance_to` may change it.
 
-    Goals, prices and conditional injects are evaluated at whole seconds. Within a tick, timers come first,
-    then that evaluation, then the timeline's inputs, then the trainee's. The result does not depend on how
-    the time is sliced.
+    Goals, scored actions and timeline conditions are evaluated at whole seconds. Within a tick, timers come
+    first, then this evaluation, then the inputs of the timeline, then those of the trainee. The result does
+    not depend on the size of the steps in which the time advances.
     """
 
     def __init__(
@@ -108,15 +110,15 @@ class Drill(ConditionPoller):
 
     @property
     def drill(self) -> Drill:
-        """Return the drill itself, so that drills and histories have the same interface."""
+        """The drill itself. Thus drills and histories have the same interface."""
         return self
 
     # --- time and actions -----------------------------------------------------------------------------------
 
     def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
-        """Advance to *tick* or the end of the drill, and return the events.
+        """Advance to *tick* or to the end of the drill, and return the events.
 
-        With *to_event*, stop after the first tick with an event.
+        *to_event*: True to stop after the first tick with an event.
         """
         first_event, world = len(self.events), self.world
         while world.tick < tick and not self.finished and not (to_event and len(self.events) > first_event):
@@ -142,15 +144,15 @@ class Drill(ConditionPoller):
         return self.events[first_event:]
 
     def apply_line(self, line: str) -> Input:
-        """Apply an input line (without its time) now and write it into the journal.
+        """Apply an input line, without a time, and add it to the journal.
 
-        The journal has its names in the world's spelling. Raises InputError, with nothing changed, for a line
-        that cannot be applied.
+        The journal contains names as the world spells them. If the line cannot be applied, InputError is
+        raised and nothing changes.
         """
         return self.apply_item(parse_line(line, self.world.tick))
 
     def apply_item(self, input_: Input) -> Input:
-        """Apply an input that was parsed at this tick."""
+        """Apply an input that was parsed at the current tick."""
         if self.ended_by is not None:
             raise InputError(build_message("the drill has ended: {why}", why=self.ended_by.value))
         input_ = simulator.resolve_names(self.world, input_)
@@ -185,7 +187,7 @@ class Drill(ConditionPoller):
         self.apply_line("finish")
 
     def build_report(self) -> Report:
-        """Return the whole run in the form of `run --json`."""
+        """Return the report of the run so far, in the form of `run --json`."""
         return report.build_report(self)
 
     # --- forks ----------------------------------------------------------------------------------------------
@@ -199,7 +201,7 @@ class Drill(ConditionPoller):
     # --- internal -------------------------------------------------------------------------------------------
 
     def _schedule_timeline(self) -> None:
-        """Schedule the inputs of the timeline. Inputs with a condition wait until it is met."""
+        """Schedule the inputs of the timeline. An input with a condition waits until the condition is met."""
         chance = RandomStream.from_seed(self.seed ^ TIMELINE_STREAM)
         for number, inject in enumerate(self.scenario.timeline):
             share = chance.draw_uniform(*(inject.between or (0.0, 1.0)))
@@ -210,12 +212,12 @@ class Drill(ConditionPoller):
 
     def _queue_inject(self, number: int, inject: Inject, tick: Tick) -> None:
         item = parse_line(inject.do.strip(), tick)
-        if item.verb == "sql":  # in a window of its own, so that it does not count under anybody's conduct
+        if item.verb == "sql":  # a separate query window, so that the batch does not count as the trainee's
             item = replace(item, args=(f"{item.args[0].partition('#')[0]}#{facts.STORY}", *item.args[1:]))
         heapq.heappush(self._waiting, (tick, number, item))
 
     def _check_allowed(self, input_: Input) -> None:
-        """Raise InputError for an input that the mode or the scenario does not allow now."""
+        """Raise InputError if the mode or the scenario does not allow the input now."""
         if input_.verb == "hint" and self.find_next_hint() is None:
             raise InputError(
                 build_message("no hint is available")
@@ -267,17 +269,19 @@ class Drill(ConditionPoller):
             )
 
     def _apply_due_inputs(self) -> None:
-        """Apply the timeline's inputs that are due."""
+        """Apply the inputs of the timeline that are due."""
         while self._waiting and self._waiting[0][0] <= self.world.tick and not self.finished:
             item = heapq.heappop(self._waiting)[2]
-            if item.verb not in HEARS:  # a read-only query reveals nothing that is hidden
+            if item.verb not in HEARS:  # messages between roles are not hidden events
                 self.story_ticks.append(self.world.tick)
-            with suppress(InputError):  # a role of the scenario may send a message that no role expects
+            with suppress(
+                InputError
+            ):  # the timeline may contain a message that does not fit the calls so far
                 self.calls = self._update_calls(item)
             self._record_events(simulator.advance_world(self.world, self.world.tick, [item]), item)
 
     def _update_calls(self, input_: Input) -> Calls:
-        """Return the calls between the roles after *input_*. Raises InputError."""
+        """Return the calls between the roles after *input_*. Raises InputError for an invalid message."""
         if not input_.by:
             return self.calls
         names = collect_names(self.scenario)
@@ -285,7 +289,7 @@ class Drill(ConditionPoller):
         return update_calls(self.calls, input_, known_names, self._is_fact_true)
 
     def _is_fact_true(self, text: str) -> bool:
-        """Return whether a fact is true now. Raises InputError for an invalid fact."""
+        """Return whether a fact is currently true. Raises InputError for an invalid fact."""
         try:
             condition = conditions.parse_fact(text, collect_names(self.scenario))
         except ConditionError as problem:
@@ -293,7 +297,7 @@ class Drill(ConditionPoller):
         return condition.holds(facts.Facts(self.world, self._batches, self._operations))
 
     def _attribute_to_role(self, event: Event, role_key: str) -> Event:
-        """Return *event* with the team role whose action caused it."""
+        """Return *event* with the team role that caused it."""
         team = self.scenario.team
         name = rights.find_role_name(team, role_key)
         if (call := get_data(event, TeamMessageData)) is not None:
@@ -301,14 +305,14 @@ class Drill(ConditionPoller):
             spoken = build_message(SPOKEN[event.kind], role=name, other=role_name, text=event.text)
             return replace(event, text=spoken, data=replace(call, said=event.text))
         if event.kind not in ACTS:
-            return event  # a result of the action, not the action itself
+            return event  # the event is a result of the action, not the action itself
         text = (
             event.text if event.kind == "sql" else build_message("{role}: {text}", role=name, text=event.text)
         )
         return replace(event, text=text, data=replace(event.data, by=role_key))
 
     def _record_events(self, events: Iterable[Event], input_: Input | None = None) -> None:
-        """Record events. *input_*: the input that caused them, if any."""
+        """Record events. *input_*: the input that caused them; None if time caused them."""
         for event in events:
             done_data = get_data(event, SqlDoneData)
             if done_data is not None and (window := self.windows.get(done_data.window)):
@@ -351,7 +355,7 @@ class Drill(ConditionPoller):
         return replace(event, text=text, data=data)
 
     def _apply_rewind(self, input_: Input) -> None:
-        """Record a rewind, with the hints and answers that the abandoned future revealed."""
+        """Record a rewind, with the hints and answers that the trainee has learned in the discarded future."""
         tick = self.world.tick
         self.rewinds.append((to_ticks(float(input_.args[0])), tick))
         hints = {hint.goal: hint for hint in self.scenario.hints}
@@ -398,13 +402,13 @@ class Drill(ConditionPoller):
             self._end_drill(DrillEnd.TIME)
 
     def _sample_target(self) -> Samples | None:
-        """Return the object that stores the counters of each sample."""
+        """Return the object that stores the flow counters of each sample."""
         return self.samples
 
     def _find_next_record_tick(self) -> Tick:
         """Return the next tick at which a hash is recorded or the sample interval grows.
 
-        No advance passes this tick.
+        A single advance never goes beyond this tick.
         """
         samples, tick = self.samples, self.world.tick
         width = max(1, len(self.world.sources))
@@ -419,9 +423,9 @@ class Drill(ConditionPoller):
         return min(next_hash, (tick // samples.every + 1) * samples.every)
 
     def _record_samples(self, start_tick: Tick) -> None:
-        """Record the data of each sample since *start_tick* for report and charts.
+        """Record a sample for each interval since *start_tick*, for the report and charts.
 
-        Nothing has changed before the current tick.
+        The caller guarantees that nothing has changed before the current tick.
         """
         interval, now_tick = self.samples.every, self.world.tick
         for _ in range((now_tick - 1) // interval - start_tick // interval):
@@ -439,7 +443,7 @@ class Drill(ConditionPoller):
         self.standings.append(self._standing)
 
     def _update_sampled_state(self) -> None:
-        """Update the log owners and server states that the next sample records."""
+        """Update the log owners and server states for the next sample."""
         sampled_state, world = self._standing, self.world
         if (
             sampled_state is None
@@ -463,7 +467,7 @@ class Drill(ConditionPoller):
             )
 
     def _sample_less_often(self) -> None:
-        """Lengthen the sample interval of a very long run, or of one with many databases. Existing samples stay."""
+        """Lengthen the sample interval if the run is long or has many databases. Earlier samples stay."""
         samples, width = self.samples, max(1, len(self.world.sources))
         for interval, share in SAMPLED_EVERY:
             if samples.count >= share * SAMPLES_MAX or samples.count * width >= share * SAMPLED_ROWS_MAX:
@@ -507,7 +511,7 @@ class Drill(ConditionPoller):
                 self._emit_event(ScoreData(rule=name), text)
 
     def _compare_failovers(self) -> None:
-        """Find the published row for each new failover, while the world still has the state at its beginning."""
+        """Compare each new failover with the published table, while the world has the state at its beginning."""
         for index in range(self._compared, len(self.world.failovers)):
             published_time = comparison.find_published_time(self.world, self.world.failovers[index])
             if published_time is not None:
@@ -534,9 +538,9 @@ class Drill(ConditionPoller):
 def replay(
     scenario: Scenario, seed: int, mode: DrillMode | str, lines: Iterable[str], tick: Tick = 0
 ) -> Drill:
-    """Replay *lines* of a journal and return the drill at *tick*.
+    """Replay the journal *lines* and return the drill at *tick*.
 
-    Raises InputError for a journal of another drill.
+    Raises InputError if the journal belongs to another drill.
     """
     inputs, problems = parse_script("\n".join(lines))
     if problems:
@@ -552,7 +556,7 @@ def play_inputs(
 ) -> None:
     """Apply *inputs* at their times.
 
-    Pass a refused input to *refused*, or raise InputError if that is None.
+    A refused input is passed to *refused*; if *refused* is None, InputError is raised.
     """
     for item in inputs:
         drill.advance_to(item.tick)

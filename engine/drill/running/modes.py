@@ -1,4 +1,4 @@
-"""Modes of a drill and their permissions."""
+"""Modes of a drill, their permissions, and the locks of a scenario."""
 
 from enum import StrEnum
 from typing import Final
@@ -19,7 +19,7 @@ class DrillMode(StrEnum):
     PRACTICE = "practice"
     EXAM = "exam"
     LAB = "lab"
-    """Free play: no score, no locks, no end."""
+    """Free play without score, locks and end."""
 
 
 class ModePermissions(Struct, frozen=True, kw_only=True):
@@ -27,16 +27,17 @@ class ModePermissions(Struct, frozen=True, kw_only=True):
 
     hints: bool
     hints_cost: bool
+    """True if hints cost points."""
     rewind: bool
-    """True if rewinding is allowed. In scored drills it is recorded."""
+    """True if rewinds are allowed. Scored drills record them."""
     rewind_cost: float = 0.0
     """Points that each rewind costs."""
     progress: bool
     """True if the drill reports progress while it runs."""
     answers_at_once: bool
-    """True if an answer is marked correct or wrong immediately, and not only after the end of the drill."""
+    """True if an answer is judged immediately; False if only after the end of the drill."""
     truth: bool
-    """True if the instructor's view is available, which shows the true state without asking a server."""
+    """True if the true state is available without a query to a server (instructor's view)."""
 
 
 TERMS: Final[dict[DrillMode, ModePermissions]] = {
@@ -59,18 +60,23 @@ TERMS: Final[dict[DrillMode, ModePermissions]] = {
         hints=True, hints_cost=False, rewind=True, progress=False, answers_at_once=True, truth=True
     ),
 }
-"""Permissions of each mode.
+"""Mode -> permissions.
 
-Guided teaches; practice charges for hints; an exam has a fixed pace and no hints; a lab has no score.
+The guided mode teaches. Practice deducts points for hints. An exam has a fixed pace and no hints. A lab has
+no score.
 """
 
 
-# --- locks of the scenario -----------------------------------------------------------------------------------
-# The trainee cannot use a locked input line, or any line with a locked beginning.
+# --- locks of the scenario
+# -----------------------------------------------------------------------------------
+# A lock is the beginning of an input line. The trainee cannot use lines with this beginning.
 
 
 def parse_lock(text: str, world: World) -> Input:
-    """Parse *text*, a verb with its first arguments, into an input with the world's spelling. Raises InputError."""
+    """Parse *text*, a verb with its first arguments, to an input with names as the world spells them.
+
+    Raises InputError.
+    """
     name, *words = text.split()
     verb = VERBS.get(name.lower())
     if verb is None:
@@ -88,7 +94,7 @@ def parse_lock(text: str, world: World) -> Input:
 
 
 def is_blocked_by(lock: Input, input_: Input) -> bool:
-    """Return whether *lock* blocks *input_*. The ends of a link may be in either order."""
+    """Return whether *lock* blocks *input_*. The order of the ends of a link does not matter."""
     words = tuple(" ".join(input_.args).split())
     orders = {lock.args, lock.args[::-1]} if VERBS[lock.verb].has_ends else {lock.args}
     return lock.verb == input_.verb and any(words[: len(order)] == order for order in orders)

@@ -1,6 +1,6 @@
-"""Questions of a drill about past events, and predictions of future events.
+"""Questions about past events, predictions of future events, and the state of goals and hints.
 
-Each is asked once and answered at most once.
+A question or prediction is asked once and answered at most once.
 """
 
 from collections.abc import Callable
@@ -14,49 +14,52 @@ from engine.localization import LocalizableMessage, build_message, join_messages
 from engine.model import Tick, to_ticks
 
 Inquiry = Question | Prediction
+"""Question about the past, or prediction."""
 
 ANSWER_SHOWN_LATER: Final = build_message("The correct answer is shown after the drill.")
 
 News = Literal["asked", "missed", "judged"]
+"""Change of an inquiry that is reported as an event."""
 
 
 class InquiryAnswer(Struct, frozen=True):
-    """State of a question or prediction in a run: its times, its answer, and the correct answer."""
+    """State of a question or prediction in a run: times, answer, and correct answer."""
 
     since_tick: Tick | None = None
     """Tick since which its condition is met."""
     asked_tick: Tick | None = None
     answered_tick: Tick | None = None
     choice: int | None = None
-    """Number of the chosen answer, from 1; None means not answered."""
+    """Number of the chosen answer, from 1; None if not answered."""
     sure_percent: float | None = None
-    """Confidence of the trainee in the answer; None means not stated."""
+    """Confidence of the trainee in the answer; None if not stated."""
     missed_tick: Tick | None = None
-    """Tick at which the time for an answer ran out."""
+    """Tick at which the time to answer ended; None if it has not."""
     judged_tick: Tick | None = None
     correct_choices: tuple[int, ...] = ()
-    """Numbers of the correct choices, after they are determined."""
+    """Numbers of the correct choices; empty until they are determined."""
     explanation: str = ""
-    """Explanation of the correct answer, after it is determined."""
+    """Explanation of the correct answer; empty until it is determined."""
     void_tick: Tick | None = None
-    """Tick at which the question was due although its premise was not met.
+    """Tick at which the question was due although its premise was not met. Then the question is never asked.
 
-    A question with `when` waits for another occasion.
+    A question with a condition (`when`) is not void. It waits for the next time at which the condition is
+    met.
     """
 
     @property
     def open(self) -> bool:
-        """Return whether the question waits for an answer."""
+        """True if the question was asked and can still be answered."""
         return self.asked_tick is not None and self.choice is None and self.missed_tick is None
 
     @property
     def correct(self) -> bool:
-        """Return whether the answer is judged and correct."""
+        """True if the answer is judged and correct."""
         return self.choice is not None and self.choice in self.correct_choices
 
 
 class OpenQuestion(Struct, frozen=True):
-    """Question that waits for its answer, without the correct choices."""
+    """Question that can be answered now, without the correct choices."""
 
     name: str
     prediction: bool
@@ -64,10 +67,11 @@ class OpenQuestion(Struct, frozen=True):
     choices: tuple[str, ...]
     asked_tick: Tick
     until_tick: Tick | None
+    """Tick until which an answer is accepted; None means no limit."""
 
 
 def build_open_question(inquiry: Inquiry, answer: InquiryAnswer) -> OpenQuestion:
-    """Build the question for display, without the correct choices."""
+    """Build the displayed form of a question, without the correct choices."""
     assert answer.asked_tick is not None, "only what has been asked is shown"
     return OpenQuestion(
         inquiry.name,
@@ -80,16 +84,16 @@ def build_open_question(inquiry: Inquiry, answer: InquiryAnswer) -> OpenQuestion
 
 
 def is_prediction(inquiry: Inquiry) -> bool:
-    """Return whether the question is about the future."""
+    """Return whether the inquiry is a prediction, not a question about the past."""
     return isinstance(inquiry, Prediction)
 
 
 def is_counted(inquiry: Inquiry, answer: InquiryAnswer, ended_by_trainee: bool) -> bool:
     """Return whether the question counts in the score of a completed drill.
 
-    It does not count if the run took another course: it was never asked, the drill ended before it was
-    judged, or none of the choices came true although one was chosen. *ended_by_trainee*: the trainee ended
-    the drill and thus all open questions.
+    A question does not count if the run made it meaningless: it was never asked, the drill ended before its
+    judgment, or a choice was made and none of the choices came true. *ended_by_trainee*: the trainee ended
+    the drill, so questions that were not asked or judged count.
     """
     if answer.void_tick is not None:
         return False
@@ -99,16 +103,16 @@ def is_counted(inquiry: Inquiry, answer: InquiryAnswer, ended_by_trainee: bool) 
 
 
 def is_settled(inquiry: Inquiry, answer: InquiryAnswer) -> bool:
-    """Return whether the drill need not wait for the question any more."""
+    """Return whether the drill need not wait for the question any longer."""
     return not answer.open and (answer.judged_tick is not None or not is_prediction(inquiry))
 
 
 def poll_inquiry(
     inquiry: Inquiry, answer: InquiryAnswer, holds: Callable[[str], bool], tick: Tick
 ) -> tuple[InquiryAnswer, News | None]:
-    """Evaluate a question at *tick*. Return its new state, and the change to report, if any.
+    """Evaluate a question at *tick*, and return its new state and the change to report, if any.
 
-    *holds* evaluates a condition.
+    *holds*: function that evaluates a condition.
     """
     if answer.void_tick is not None:
         return answer, None
@@ -143,7 +147,7 @@ def _ask_if_due(
     return (
         inquiry_answer,
         "asked" if inquiry_answer.open else None,
-    )  # it may have been answered before a rewind
+    )  # a question that was answered before a rewind is not asked again
 
 
 def _judge_if_due(
@@ -161,9 +165,9 @@ def _judge_if_due(
 
 
 def _find_right_choices(inquiry: Inquiry, holds: Callable[[str], bool]) -> tuple[tuple[int, ...], str]:
-    """Return the correct choices of a question in the course of this run, and the explanation.
+    """Return the correct choices of a question in the current state of the run, and the explanation.
 
-    Predictions are judged elsewhere.
+    The choices of a prediction are determined later, at its judgment.
     """
     if not isinstance(inquiry, Question):
         return (), inquiry.why
@@ -172,7 +176,7 @@ def _find_right_choices(inquiry: Inquiry, holds: Callable[[str], bool]) -> tuple
 
 
 def find_deadline(inquiry: Inquiry, answer: InquiryAnswer) -> Tick | None:
-    """Return the tick until which an answer, or its judgment, is awaited; None means no end."""
+    """Return the tick until which the drill waits for an answer or a judgment; None means no limit."""
     assert answer.asked_tick is not None, "only what has been asked is waited for"
     if isinstance(inquiry, Prediction) and not answer.open:
         return answer.asked_tick + to_ticks(inquiry.judged_after)
@@ -186,7 +190,7 @@ def _find_answer_deadline(inquiry: Inquiry, asked_tick: Tick) -> Tick | None:
 def record_answer(
     answer: InquiryAnswer, choice: int, tick: Tick, sure_percent: float | None = None
 ) -> InquiryAnswer:
-    """Return *answer* with *choice*, given at *tick*."""
+    """Return *answer* with *choice*, made at *tick*."""
     return replace(answer, answered_tick=tick, choice=choice, sure_percent=sure_percent)
 
 
@@ -196,7 +200,10 @@ def record_missed(answer: InquiryAnswer, tick: Tick) -> InquiryAnswer:
 
 
 def format_verdict(inquiry: Inquiry, answer: InquiryAnswer) -> LocalizableMessage:
-    """Format the given answer, the correct answer and the explanation. Call this only when they may be revealed."""
+    """Format the given answer, the correct answer and the explanation.
+
+    Call this only if they may be revealed.
+    """
     if answer.asked_tick is None:
         return join_messages(" ", (inquiry.text, build_message("Not asked: the drill ended first.")))
     answer_text = build_message("Not answered.")
@@ -231,37 +238,41 @@ def _quote_choices(inquiry: Inquiry, numbers: tuple[int, ...]) -> LocalizableMes
 
 
 class GoalState(Struct, frozen=True):
-    """Goal: tick since which its condition is met, tick at which it was reached, and whether it was missed."""
+    """State of a goal. All ticks are None until the event."""
 
     since_tick: Tick | None = None
+    """Tick since which the condition is met."""
     met_tick: Tick | None = None
+    """Tick at which the goal was reached."""
     missed_tick: Tick | None = None
+    """Tick at which the deadline passed without the goal."""
 
     @property
     def is_reached(self) -> bool:
-        """Return whether the goal is reached now."""
+        """Return whether the goal is currently reached."""
         return self.met_tick is not None
 
 
 NOT_SO: Final = GoalState()
+"""State of a goal whose condition is not met."""
 
 NEWS = {
     "met": mark("goal met: {goal}"),
     "lost": mark("goal no longer met: {goal}"),
     "missed": mark("goal missed (deadline passed): {goal}"),
 }
-"""Change of a goal -> message template of its event."""
+"""Change of a goal -> message template of the event."""
 
 
 def format_goal_news(news: str, goal: Goal) -> LocalizableMessage:
-    """Format the change *news* (a key of NEWS) of *goal*."""
+    """Format the event text for the change *news* (a key of NEWS) of *goal*."""
     return build_message(NEWS[news], goal=goal.text)
 
 
 def update_goal(goal: Goal, state: GoalState, holds: bool, tick: Tick) -> tuple[GoalState, str | None]:
-    """Return the goal's state after an evaluation at *tick*, and the change (a key of NEWS), if any.
+    """Return the new state of a goal at *tick*, and its change (a key of NEWS), if any.
 
-    A reached goal must be kept. A goal that is not reached by its deadline is missed permanently.
+    A reached goal can be lost again. A goal that is not reached by its deadline is missed for good.
     """
     if tick < to_ticks(goal.after) or state.missed_tick is not None:
         return state, None

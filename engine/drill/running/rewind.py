@@ -1,8 +1,10 @@
-"""Rewinding: its line in the journal, and the knowledge that remains.
+"""Rewinds: their line in the journal, and the knowledge that the trainee keeps.
 
-The journal of a rewound run has the inputs up to that time, a line `rewind FROM …`, and the later inputs. The
-line contains what the trainee learned in the discarded future: opened hints stay opened and paid, answers
-stay given.
+Also hiding of the true state in exams.
+
+The journal of a rewound run contains the inputs up to the new position, a line `rewind FROM …`, and the later
+inputs. The line contains the facts that the trainee learned in the discarded future: opened hints stay open
+and paid for, and answers stay given.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,14 +23,14 @@ from engine.verbs import VERBS
 
 
 class LearnedFact(Struct, frozen=True):
-    """Fact that a trainee learned: a hint layer, an answer, or a question whose time ran out."""
+    """Fact that the trainee learned: a hint layer, an answer, or a question that was missed."""
 
     kind: str
     """Kind of fact: hint, answer or missed."""
     name: str
-    """Name of the hint's goal, or of the question."""
+    """Name of the hint's goal or of the question."""
     number: int = 0
-    """Layer or choice, from 1."""
+    """Hint layer or choice, from 1; 0 for a missed question."""
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.name}" + (f":{self.number}" if self.number else "")
@@ -39,7 +41,7 @@ def format_rewind_line(
 ) -> str:
     """Format the input line for a rewind from *abandoned_run* to *resumed_run*.
 
-    It contains the hints and answers that were revealed in *abandoned_run* and in *other_runs*.
+    The line contains the hints and answers that *abandoned_run* and *other_runs* have revealed.
     """
     facts = [
         fact for drill in (abandoned_run, *other_runs) for fact in _find_learned_facts(drill, resumed_run)
@@ -65,7 +67,7 @@ def _find_learned_facts(abandoned_run: DrillState, resumed_run: DrillState) -> I
 
 
 def parse_learned_facts(text: str, scenario: Scenario) -> list[LearnedFact]:
-    """Parse the facts in a rewind line. Raises InputError for text that does not fit the scenario."""
+    """Parse the facts in a rewind line. Raises InputError if the text does not fit the scenario."""
     layers = {("hint", hint.goal): 3 for hint in scenario.hints}
     choices = {("answer", inquiry.name): len(inquiry.texts) for inquiry in scenario.inquiries}
     missed = {("missed", inquiry.name): 0 for inquiry in scenario.inquiries}
@@ -81,36 +83,36 @@ def parse_learned_facts(text: str, scenario: Scenario) -> list[LearnedFact]:
     return facts
 
 
-# --- information that does not come from servers ------------------------------------------------------------
+# --- hiding of the true state in exams ----------------------------------------------------------------------
 
-# In an exam, information comes only from the servers, the brief and the trainee's own actions. This section alone
-# enforces that. Every part of the program that reads the true state must check here first.
+# In an exam, information comes only from servers, the brief and the trainee's own actions. Only this section
+# enforces this rule. Every part of the program that shows the true state must call it first.
 
 SECRET: Final = build_message(
     "during an exam you get information only from the servers: query them, or let time pass"
 )
-"""Refusal of a request for the true state during an exam. It is the same for every state."""
+"""Refusal of a request for the true state during an exam. The text is the same for every state."""
 
 
 def require_visible_truth(drill: DrillState) -> None:
-    """Raise InputError if the mode of *drill* hides the true state now."""
+    """Raise InputError if *drill* currently hides the true state."""
     if drill.is_truth_hidden:
         raise InputError(SECRET)
 
 
 def hides_refusal(drill: DrillState, input_: Input) -> bool:
-    """Return whether refusing *input_*, a repair or fault without effect, would reveal the true state."""
+    """Return whether a refusal of *input_*, a repair or fault without effect, would reveal the true state."""
     return drill.is_truth_hidden and VERBS[input_.verb].is_in_ledger
 
 
 def build_neutral_event(world: World, input_: Input) -> Event:
-    """Build the event of an action whose effect is hidden. The event is the same with and without an effect."""
+    """Build the event of an action whose effect is hidden. The event does not depend on the effect."""
     server = input_.args[0] if input_.args and input_.args[0] in world.instances else None
     return Event(world.tick, FaultData(verb=input_.verb, args=list(input_.args)), input_.command_text, server)
 
 
 def hide_effects(events: Iterable[Event], input_: Input) -> list[Event]:
-    """Return *events* of the action *input_* without information about the state before it."""
+    """Return the *events* of the action *input_* without information about the previous state."""
     return [
         replace(event, text=input_.command_text, data=replace(fault, no_effect=None))
         if (fault := get_data(event, FaultData)) and fault.no_effect

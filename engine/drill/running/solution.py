@@ -1,4 +1,4 @@
-"""Automatic play of a drill: the reference solution, or doing nothing."""
+"""Automatic players of a drill: one plays the reference solution, one does nothing."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
@@ -13,17 +13,22 @@ from engine.model import Tick, to_ticks
 from engine.verbs.lines import parse_script
 
 SETTLE_S: Final = 120.0
-"""Seconds that a run without a defined end continues after its last input: boot, start, resynchronization."""
+"""Seconds for which a run without a defined end continues after its last input, for boot, start and
+resynchronization.
+"""
 
 PATIENCE_S: Final = 3600.0
-"""Maximum wait of a solution step for its condition, in seconds, if the scenario has no length."""
+"""Maximum seconds for which a solution step waits for its condition, if the scenario has no length."""
 
 Begin = Callable[[Scenario, int | None], Drill]
-"""Function that starts a drill with a scenario and a seed. The window passes one that can be canceled."""
+"""Function that starts a drill with a scenario and a seed. The window passes a variant that can be canceled."""
 
 
 def find_default_end(drill: DrillState, last_tick: Tick = 0) -> Tick:
-    """Return the default end of a headless run: the scenario's length, or some time after the last input or fault."""
+    """Return the default end of a headless run.
+
+    It is the scenario's length; otherwise SETTLE_S after *last_tick* or the last timeline input.
+    """
     if drill.end_tick is not None:
         return drill.end_tick
     timeline = [inject.at or max(inject.between or (0.0,)) for inject in drill.scenario.timeline]
@@ -31,18 +36,18 @@ def find_default_end(drill: DrillState, last_tick: Tick = 0) -> Tick:
 
 
 def play_solution(drill: Drill) -> None:
-    """Play the scenario's reference solution to the end of the drill.
+    """Play the reference solution of the scenario to the end of the drill.
 
-    A step with a condition waits until it is met. `+5` counts from then, or from the preceding step. Raises
-    InputError for a refused step.
+    A step with a condition waits until the condition is met. A relative time such as `+5` counts from then,
+    or from the preceding step. Raises InputError for a refused step.
     """
     run_to_completion(play_solution_in_slices(drill))
 
 
 def play_solution_in_slices(run: PlayableRun, steps: Sequence[SolutionStep] | None = None) -> Slices[None]:
-    """Run `play_solution` in slices for a drill or a history.
+    """Run `play_solution` in slices, for a drill or a history.
 
-    *steps*: the remaining steps of this or another solution.
+    *steps*: steps to play instead of the whole solution.
     """
     drill = run.drill
     expected = find_default_end(drill) if drill.end_tick is not None else to_ticks(PATIENCE_S)

@@ -1,4 +1,4 @@
-"""State of a drill: all readable data, without functions that advance it."""
+"""State of a drill: all its data, without the methods that advance it."""
 
 from collections.abc import Collection, Mapping
 from enum import Enum, Flag, StrEnum, auto
@@ -31,24 +31,26 @@ from engine.model import Computer, Instance, Key, Tick, World, to_ticks
 from engine.protocol import groups
 
 HASH_EVERY: Final = 60 * TICKS_PER_S
-"""Ticks between two state hashes, in addition to those at inputs. Assumed: close enough to locate a
-divergence at little cost.
+"""Ticks between two state hashes, in addition to the hashes at inputs. Assumed: small enough to locate a
+divergence, at little cost.
 """
 
 
 class StorageRule(Flag):
-    """Treatment of a drill's attribute in forks and snapshots."""
+    """Rule for an attribute of a drill in forks and snapshots."""
 
     SHARED = 0
-    """The attribute is only replaced as a whole, or handled by name. Forks share it."""
+    """The attribute is replaced only as a whole, or handled individually. Forks share it."""
     COPIED = auto()
-    """The attribute changes in place. Every fork gets a copy."""
+    """The attribute changes in place. Every fork has a copy."""
     BLOCKS = auto()
     """The attribute grows with the run. Snapshots store it in shared blocks."""
     LOG = auto()
-    """The attribute is append-only. Earlier snapshots contain its first entries."""
+    """The attribute is append-only. A snapshot stores only its length."""
     SEARCHED = auto()
-    """The attribute continues in each fork of the search. Other records of the past are empty there."""
+    """The list is extended in a search, independently in each fork. Other records of the past stay empty
+    there.
+    """
 
 
 STORAGE: Final[Mapping[str, StorageRule]] = {
@@ -67,11 +69,11 @@ STORAGE: Final[Mapping[str, StorageRule]] = {
     **dict.fromkeys(("journal", "_batches", "_operations"), StorageRule.LOG | StorageRule.SEARCHED),
     "events": StorageRule.SEARCHED,
 }  # fmt: skip
-"""Treatment of every attribute of a drill. A test compares it with a drill."""
+"""Attribute of a drill -> storage rule. A test verifies that every attribute is listed."""
 
 
 def list_attributes(storage: StorageRule) -> tuple[str, ...]:
-    """Return the attributes with this treatment."""
+    """Return the attributes with this storage rule."""
     return tuple(name for name, stored in STORAGE.items() if storage in stored)
 
 
@@ -79,7 +81,7 @@ _COPIED: Final = list_attributes(StorageRule.COPIED)
 
 
 class StateHash(Struct, frozen=True):
-    """Hash of the state at *tick*, after a number of the journal's inputs."""
+    """Hash of the state at a tick, after the first *inputs* inputs of the journal."""
 
     tick: Tick
     inputs: int
@@ -96,38 +98,39 @@ class DrillEnd(Enum):
 
 
 class PendingKind(StrEnum):
-    """Reason why a drill continues although its goals are reached."""
+    """Reason why a drill continues although all goals are reached."""
 
     QUESTION = "question"
-    """A question waits for its answer."""
+    """A question is waiting for its answer."""
     PREDICTION = "prediction"
-    """A prediction is not judged yet."""
+    """A prediction is not yet judged."""
     STORY = "story"
-    """An event of the timeline is still to come."""
+    """An input of the timeline is still pending."""
 
 
 class SampledState(Struct, frozen=True):
-    """Log owners and server states at a sample. The object stays the same while nothing changes."""
+    """Log owners and server states at a sample. Samples without a change in between share one object."""
 
     sources: Mapping[int, Key]
+    """Number of a log -> copy that writes it, as in `World.sources`."""
     streams: Mapping[int, Key | None]
-    """Stream -> copy that receives it, as in `World.streams`."""
+    """Number of a stream -> copy that receives it, as in `World.streams`."""
     places: Mapping[Key, StreamNumbers]
-    """Source and stream of each copy that has a log."""
+    """Copy with a log -> numbers of log and stream."""
     computers: Mapping[str, Computer]
     instances: Mapping[str, Instance]
 
 
 class DrillState:
-    """Scenario, seed, mode, world, actions and events of a drill. `Drill` advances it."""
+    """Scenario, seed, mode, world, actions and events of a drill. The subclass `Drill` advances it."""
 
     def __init__(
         self, scenario: Scenario, seed: int | None = None, mode: DrillMode | str | None = None
     ) -> None:
         """Begin at tick 0, without scheduling the timeline.
 
-        *seed* None: the scenario's own. *mode* None: practice, or lab without a rubric. The seed also picks
-        the variant, which then is the drill's scenario.
+        *seed*: None means the seed of the scenario. *mode*: None means practice, or lab if the scenario has
+        no rubric. The seed also selects the variant, which becomes the scenario of the drill.
         """
         self.seed = scenario.seed if seed is None else seed
         self.scenario = scenario = select_variant(scenario, self.seed)
@@ -184,42 +187,42 @@ class DrillState:
 
     @property
     def traps(self) -> dict[str, str]:
-        """Return the text of each forbidden state and priced action, by its name in first_held."""
+        """Name in first_held -> text, for each forbidden state and each scored action."""
         return {name: text for name, _, _, text in self._watched}
 
     @property
     def tick(self) -> Tick:
-        """Return the current tick."""
+        """Current tick."""
         return self.world.tick
 
     @property
     def terms(self) -> ModePermissions:
-        """Return the permissions of the drill's mode."""
+        """Permissions of the drill's mode."""
         return TERMS[self.mode]
 
     @property
     def finished(self) -> bool:
-        """Return whether the drill is over."""
+        """True if the drill is over."""
         return self.ended_by is not None
 
     @property
     def is_truth_hidden(self) -> bool:
-        """Return whether the true state is hidden: the mode hides it and the drill has not ended."""
+        """True if the true state is hidden: the mode hides it, and the drill has not ended."""
         return not self.terms.truth and not self.finished
 
     @property
     def end_tick(self) -> Tick | None:
-        """Return the tick at which the scenario's length ends; None without a length."""
+        """Tick at which the drill ends by its length; None if the scenario has no length."""
         return None if self.scenario.length is None else to_ticks(self.scenario.length)
 
     # --- score ----------------------------------------------------------------------------------------------
 
     def compute_score(self) -> Score:
-        """Return the current score, which is final when the drill is finished."""
+        """Return the current score. It is final after the end of the drill."""
         return score.UNSCORED if self.mode is DrillMode.LAB else score.score_run(self._build_scored_run())
 
     def compute_score_without(self, goals: Collection[str]) -> Score:
-        """Return the score as if *goals* were not reached."""
+        """Return the score that the run would have if *goals* were not reached."""
         run = self._build_scored_run()
         unmet_goals = {name: NOT_SO if name in goals else state for name, state in run.goals.items()}
         return (
@@ -227,7 +230,10 @@ class DrillState:
         )
 
     def compute_total(self) -> float:
-        """Return `score().total` without the texts."""
+        """Return the total of `compute_score`.
+
+        If a goal is not reached, this is faster than the complete score.
+        """
         met_goals = [goal for goal in self.scenario.goals if self.goals[goal.name].is_reached]
         if self.mode is DrillMode.LAB or not self.scenario.scored or len(met_goals) == len(self.goals):
             return self.compute_score().total
@@ -254,7 +260,7 @@ class DrillState:
         )
 
     def is_condition_met(self, text: str) -> bool:
-        """Return whether a condition is met now. Raises ConditionError for an invalid condition."""
+        """Return whether a condition is currently met. Raises ConditionError for an invalid condition."""
         return self._get_condition(text).test(self._build_facts())
 
     def _get_condition(self, text: str) -> Condition:
@@ -267,7 +273,7 @@ class DrillState:
         return Facts(self.world, self._batches, self._operations, self.calls)
 
     def list_open_questions(self) -> list[OpenQuestion]:
-        """Return the open questions, oldest first. `answer NAME NUMBER` answers one."""
+        """Return the open questions, oldest first. The input `answer NAME NUMBER` answers one."""
         waiting = [self._find_inquiry(name) for name, answer in self.answers.items() if answer.open]
         open_questions = [
             questions.build_open_question(inquiry, self.answers[inquiry.name]) for inquiry in waiting
@@ -275,7 +281,7 @@ class DrillState:
         return sorted(open_questions, key=lambda question: question.asked_tick)
 
     def find_next_hint(self) -> Hint | None:
-        """Return the hint for the first goal that is not reached; None if the drill or its mode has no hints."""
+        """Return the hint for the first goal that is not reached; None if drill or mode have no hints."""
         if not self.terms.hints:
             return None
         by_goal = {hint.goal: hint for hint in self.scenario.hints}
@@ -284,7 +290,7 @@ class DrillState:
         )
 
     def get_hint_cost(self, layer: int) -> float:
-        """Return the points that opening *layer* (1 to 3) of the next hint costs now. Open layers cost nothing more."""
+        """Return the current cost in points of opening *layer* (1 to 3) of the next hint; 0 if it is open."""
         hint = self.find_next_hint()
         if hint is None or not self.terms.hints_cost:
             return 0.0
@@ -294,11 +300,11 @@ class DrillState:
     # --- internal -------------------------------------------------------------------------------------------
 
     def compute_state_hash(self) -> str:
-        """Return the hash of the world and of the drill's own state."""
+        """Return the hash of the world's state."""
         return self.world.compute_state_hash()
 
     def fork_shallow(self) -> Self:
-        """Return a drill in the same state that shares the record of the past with this one."""
+        """Return a drill in the same state, which shares the records of the past with this drill."""
         twin = object.__new__(type(self))
         fields = twin.__dict__
         fields.update(self.__dict__)
@@ -311,20 +317,20 @@ class DrillState:
         return next(inquiry for inquiry in self.scenario.inquiries if inquiry.name == name)
 
     def list_scheduled_inputs(self) -> list[tuple[Tick, Input]]:
-        """Return (tick, input) of the scenario's inputs whose time is known, soonest first."""
+        """Return (tick, input) of the pending timeline inputs with a known time, soonest first."""
         return [(tick, item) for tick, _, item in sorted(self._waiting, key=lambda waiting: waiting[:2])]
 
     def list_pending_kinds(self) -> list[PendingKind]:
-        """Return the reasons why the drill continues although every goal is reached.
+        """Return the reasons why the drill continues although all goals are reached.
 
-        The list is empty while a goal is not reached.
+        The list is empty if a goal is not reached.
         """
         if self.finished or not self.goals or not all(state.is_reached for state in self.goals.values()):
             return []
         return self._list_pending_kinds()
 
     def _list_pending_kinds(self) -> list[PendingKind]:
-        """Return the kinds of unfinished parts of the timeline, each once."""
+        """Return the kinds of questions and timeline inputs that are still pending, each once."""
         asked_inquiries = [
             (i, a) for i in self.scenario.inquiries if (a := self.answers[i.name]).asked_tick is not None
         ]
@@ -338,7 +344,7 @@ class DrillState:
 
 
 def _parse_conditions(scenario: Scenario) -> dict[str, Condition]:
-    """Parse every condition of the scenario, by its text."""
+    """Return text -> parsed condition, for all conditions of the scenario."""
     texts = [inject.when for inject in scenario.timeline if inject.when is not None]
     texts += [goal.when for goal in scenario.goals] + [state.when for state in scenario.forbidden]
     texts += [rule.when for rule in scenario.rubric if isinstance(rule, ConditionRule)]
@@ -348,7 +354,10 @@ def _parse_conditions(scenario: Scenario) -> dict[str, Condition]:
 
 
 def _list_watched(scenario: Scenario) -> list[tuple[str, str, str | None, str]]:
-    """Return the states and actions whose first occurrence is recorded: name, condition, premise and text."""
+    """Return (name, condition, premise, text) of each forbidden state and scored action.
+
+    The drill records when each condition is first met.
+    """
     watched: list[tuple[str, str, str | None, str]] = [
         (f"forbidden:{f.name}", f.when, None, f.text) for f in scenario.forbidden
     ]

@@ -1,1 +1,1 @@
-"""Team: several people in one world, each with a role that defines view, actions and communication."""
+"""Teams: several people in one world. Each has a role with its own view, actions and messages."""

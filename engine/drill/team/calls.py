@@ -1,7 +1,7 @@
-"""Messages between the roles of a team: orders (call, read-back, confirmation) and questions (request, status).
+"""Messages between the roles of a team: orders (call, read-back, confirmation) and status questions.
 
-This is closed-loop communication as crews train it. The receiver repeats the order, the caller confirms, and
-then the order is executed.
+This is closed-loop communication, as flight crews train it. The receiver repeats the order, the caller
+confirms the read-back, and only then the receiver executes the order.
 """
 
 import re
@@ -18,78 +18,78 @@ from engine.model import Tick
 
 Calls = tuple["TeamCall", ...]
 Truth = Callable[[str], bool]
-"""Function that returns whether a fact is true now. Raises InputError for an invalid fact."""
+"""Function that returns whether a fact is currently true. Raises InputError for an invalid fact."""
 
 FILLER: Final = frozenset(
     ("a", "an", "and", "the", "please", "now", "i", "you", "will", "is", "are", "it",
      "bitte", "das", "dem", "den", "der", "die", "ich", "jetzt", "und", "ist", "sind")
 )  # fmt: skip
-"""Words that a read-back may omit: English and German articles, courtesies and auxiliaries. Assumed."""
+"""Words that a read-back may omit: articles, courtesies and auxiliary verbs in English and German. Assumed."""
 NEGATIONS: Final = frozenset(("not", "no", "never", "nicht", "kein", "keine", "nie"))
-"""Words that reverse an order."""
+"""Words that reverse the meaning of an order."""
 
 
 class TeamCall(Struct, frozen=True):
-    """Call from one role to another, with its read-back and result."""
+    """Order or question from one role to another, with the replies to it."""
 
     kind: Literal["order", "question"]
     by: str
-    """Role that calls."""
+    """Role that sends the order or question."""
     to: str
-    """Role that is called."""
+    """Role that receives it."""
     text: str
     tick: Tick
     read_back: str = ""
-    """Latest read-back of the receiver; empty means none."""
+    """Latest read-back by the receiver; empty if there is none."""
     read_back_tick: Tick | None = None
     missing: tuple[str, ...] = ()
-    """Keywords of the order that the read-back lacks."""
+    """Keywords of the order that are missing from the read-back."""
     strange: tuple[str, ...] = ()
     """Names, numbers and negations in the read-back that are not in the order."""
     wrong_before: str = ""
-    """Wrong read-back that was corrected later."""
+    """Wrong read-back that the receiver corrected later; empty if there is none."""
     confirmed_tick: Tick | None = None
     repeated_tick: Tick | None = None
-    """Tick at which the caller repeated the order because its read-back was wrong."""
+    """Tick at which the caller repeated the order; None if not repeated."""
     acted_tick: Tick | None = None
-    """Tick of the receiver's first related action."""
+    """Tick of the receiver's first action about a subject of the order."""
     status: str = ""
-    """Fact that answered a question."""
+    """Fact with which the receiver answered a question."""
     status_tick: Tick | None = None
     true: bool | None = None
-    """True if the fact was true when it was stated."""
+    """True if the reported fact was true at that time; None before the report."""
 
     @property
     def is_correct(self) -> bool:
-        """Return whether the read-back contains all keywords of the order and no others."""
+        """True if the read-back has all keywords of the order, and no other names, numbers or negations."""
         return bool(self.read_back) and not self.missing and not self.strange
 
     @property
     def waits(self) -> bool:
-        """Return whether a read-back, a confirmation or an answer is still missing."""
+        """True if a read-back, a confirmation or an answer is still missing."""
         if self.kind == "question":
             return self.status_tick is None
         return self.confirmed_tick is None and self.repeated_tick is None
 
     @property
     def is_premature(self) -> bool:
-        """Return whether the order was executed before its read-back was confirmed."""
+        """Return whether the order was executed before the read-back was confirmed."""
         confirmed = self.confirmed_tick
         return self.acted_tick is not None and (confirmed is None or self.acted_tick < confirmed)
 
     @property
     def closed(self) -> bool:
-        """Return whether the order was read back correctly and confirmed, and not executed before that."""
+        """True if the order was read back correctly, then confirmed, and not executed before."""
         return self.is_correct and self.confirmed_tick is not None and not self.is_premature
 
 
 def extract_keywords(text: str) -> list[str]:
-    """Return the keywords of *text* in lowercase. `power-off` gives two: power and off."""
+    """Return the keywords of *text* in lowercase. `power-off` results in two keywords: power and off."""
     return [word for word in re.findall(r"[^\W_][\w$]*", text.lower()) if word not in FILLER]
 
 
 def update_calls(calls: Calls, input_: Input, names: Iterable[str], true: Truth) -> Calls:
-    """Return *calls* after the message *input_*, which names its role.
+    """Return *calls* after *input_*, a message or action with its role.
 
     *names*: names of servers, databases and clients. Raises InputError for a message that is not allowed now.
     """
@@ -186,7 +186,7 @@ def _apply_status(calls: Calls, input_: Input, names: set[str], true: Truth) -> 
         if call.kind == "question" and (call.by, call.to) == (caller, input_.by) and call.waits:
             subjects = set(extract_keywords(call.text)) & names
             if subjects and not subjects & set(extract_keywords(fact)):
-                continue  # the call is about another subject
+                continue  # the fact is about another subject than the question
             return _replace_call(
                 calls, call, replace(call, status=fact, status_tick=input_.tick, true=is_true)
             )
@@ -203,7 +203,7 @@ HEARS: Final[dict[str, Callable[[Calls, Input, set[str], Truth], Calls]]] = {
     "ask-status": _apply_question,
     "status": _apply_status,
 }
-"""Functions that apply each verb of communication."""
+"""Verb of communication -> function that applies it to the calls."""
 
 
 def _replace_call(calls: Calls, old_call: TeamCall, new_call: TeamCall) -> Calls:
@@ -211,9 +211,9 @@ def _replace_call(calls: Calls, old_call: TeamCall, new_call: TeamCall) -> Calls
 
 
 def find_speaker(calls: Calls, input_: Input, keys: Iterable[str]) -> str:
-    """Return the role that sends *input_*, which names none.
+    """Return the role that sends *input_*, a message without a role.
 
-    It is the role whose turn it is, else the first that is not addressed.
+    It is the role whose reply is awaited; otherwise the first role that is not the addressee.
     """
     addressee = input_.args[0]
     turns: dict[str, Callable[[TeamCall], bool]] = {
@@ -232,12 +232,12 @@ def find_speaker(calls: Calls, input_: Input, keys: Iterable[str]) -> str:
 
 
 def list_valid_orders(calls: Calls) -> list[TeamCall]:
-    """Return the valid orders. An order that was repeated after a wrong read-back counts once."""
+    """Return the orders. If an order was repeated, only the repetition counts."""
     return [team_call for team_call in calls if team_call.kind == "order" and team_call.repeated_tick is None]
 
 
 def describe_fault(call: TeamCall) -> str:
-    """Describe the fault in the communication of an order; "" if there is none."""
+    """Describe the communication error of an order; "" if there is none."""
     if not call.read_back:
         return build_message("the order was not read back")
     if not call.is_correct:
@@ -251,10 +251,10 @@ def describe_fault(call: TeamCall) -> str:
 
 
 def count_closed_orders(calls: Calls, role: str) -> int:
-    """Return how many orders of *role* were read back and confirmed."""
+    """Return the number of orders of *role* that were read back correctly and confirmed before execution."""
     return arithmetic.add_in_order(order.by == role and order.closed for order in list_valid_orders(calls))
 
 
 def count_true_statuses(calls: Calls, role: str) -> int:
-    """Return how many true facts *role* has reported."""
+    """Return the number of true facts that *role* has reported."""
     return arithmetic.add_in_order(team_call.to == role and team_call.true is True for team_call in calls)

@@ -1,4 +1,4 @@
-"""Permissions of the roles in a team. The scenario defines them, and the host of the run checks them."""
+"""Permissions of the roles in a team. The scenario defines them. The host of the run enforces them."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -13,9 +13,9 @@ from engine.inputs import Input, InputError
 from engine.localization import build_message
 
 EVERY_ROLE: Final = frozenset({"note", "answer", *HEARS})
-"""Verbs that every role may use: communication, and answers to the drill's questions."""
+"""Verbs that every role may use: messages, notes, and answers to the drill's questions."""
 OF_ALL: Final = frozenset({"finish", "rewind", "hint", "note", "answer"})
-"""Verbs that need no role. A person who plays all roles may use them, and the instructor."""
+"""Verbs that need no role. The instructor, and a person who plays all roles, may use them."""
 
 
 def find_role(team: Sequence[StoryRole], key: str) -> StoryRole:
@@ -32,7 +32,7 @@ def find_role(team: Sequence[StoryRole], key: str) -> StoryRole:
 
 
 def is_allowed(role: StoryRole, input_: Input) -> bool:
-    """Return whether *role* may apply *input_*, whose names have the world's spelling."""
+    """Return whether *role* may apply *input_*. The names in *input_* must be spelled as in the world."""
     if input_.verb in EVERY_ROLE:
         return True
     first = input_.args[0].partition("#")[0] if input_.args else ""
@@ -41,16 +41,16 @@ def is_allowed(role: StoryRole, input_: Input) -> bool:
 
 
 def parse_right(line: str) -> Input:
-    """Parse an entry of `does`: a verb with its first arguments."""
+    """Parse an entry of `does`, which is a verb with its first arguments."""
     name, *words = line.split()
     return Input(0, name.lower(), tuple(words))
 
 
 def assign_role(team: Sequence[StoryRole], input_: Input, team_calls: Calls, allow_unassigned: bool) -> Input:
-    """Return *input_* with the role that performs it. Raises InputError if none may.
+    """Return *input_* with the role that performs it. Raises InputError if no role may.
 
-    If *input_* names no role, the first role that may perform it is used, because one person may play all
-    roles. *allow_unassigned*: an action that no role may perform is applied without a role.
+    If *input_* has no role, the first role that may perform it is used, because one person may play all
+    roles. *allow_unassigned*: True to leave an action without a role if no role may perform it.
     """
     if not team:
         if input_.by or input_.verb in HEARS:
@@ -79,5 +79,5 @@ def assign_role(team: Sequence[StoryRole], input_: Input, team_calls: Calls, all
 
 
 def find_role_name(team: Sequence[StoryRole], key: str) -> str:
-    """Return the name of the role with *key*."""
+    """Return the name of the role *key*; the key itself if there is no such role."""
     return next((role.name for role in team if role.key == key), key)

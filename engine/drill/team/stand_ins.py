@@ -1,4 +1,4 @@
-"""Stand-ins for roles without a person: they read back, execute orders, and report states.
+"""Stand-ins for roles without a person. They read back orders, execute them, and report states.
 
 Without a call, they perform the actions of their role in the reference solution.
 """
@@ -23,9 +23,9 @@ ANSWER_TICKS: Final = to_ticks(5.0)
 def find_due_line(
     drill: DrillState, role_keys: Collection[str], failed_lines: Collection[str] = ()
 ) -> str | None:
-    """Return the line, with its role, that is due for one of *role_keys*; None if no line is due.
+    """Return the input line that is due for one of *role_keys*, with its role; None if none is due.
 
-    *failed_lines*: lines that have proved impossible.
+    *failed_lines*: lines that have already failed and are skipped.
     """
     return next((line for line in _list_due_lines(drill, role_keys) if line not in failed_lines), None)
 
@@ -48,9 +48,9 @@ def _list_due_lines(drill: DrillState, role_keys: Collection[str]) -> Iterator[s
 
 
 def _find_next_line(drill: DrillState, call: TeamCall) -> tuple[str, Tick]:
-    """Return the next line about *call*, with its role, and the tick since which it is due.
+    """Return the next input line about *call*, with its role, and the tick since which it is due.
 
-    Return an empty line if none is due.
+    The line is empty if none is due.
     """
     if call.kind == "question":
         fact = _find_true_fact(drill, call) if call.waits else ""
@@ -72,8 +72,8 @@ def _find_next_line(drill: DrillState, call: TeamCall) -> tuple[str, Tick]:
 def interpret_order(drill: DrillState, call: TeamCall) -> str:
     """Return the input line that executes an order; "" if the role cannot understand or execute it.
 
-    An order names the action by words of its verb and the target by its names: `plug in the cable of PAY1` is
-    `plug-cable PAY1`. Other wordings are understood if the solution contains the same order.
+    An order contains the words of the verb and the names of the target: `plug in the cable of PAY1` means
+    `plug-cable PAY1`. Another wording is understood if the solution contains a similar order.
     """
     role = next((role for role in drill.scenario.team if role.key == call.to), None)
     return (_match_right(drill, role, call.text) if role is not None else "") or _find_solution_action(
@@ -94,7 +94,7 @@ def _match_right(drill: DrillState, role: StoryRole, text: str) -> str:
 
 
 def _index_server_names(drill: DrillState) -> dict[str, str]:
-    """Return the possible targets of an order: lowercase name -> spelling."""
+    """Return lowercase name -> name, for the servers and computers that an order can name."""
     names = collect_names(drill.scenario)
     return {name.lower(): name for name in (*names.servers, *names.computers)}
 
@@ -102,7 +102,7 @@ def _index_server_names(drill: DrillState) -> dict[str, str]:
 def _find_solution_action(drill: DrillState, call: TeamCall) -> str:
     """Return the role's action that follows a similar order in the solution; "" if there is none.
 
-    Similar: the same names, and at least half of the words.
+    A similar order has the same names and at least half of the words.
     """
     spoken_words, order_matches = set(extract_keywords(call.text)), False
     names = {word for word in spoken_words if word in _index_server_names(drill)}
@@ -119,7 +119,7 @@ def _find_solution_action(drill: DrillState, call: TeamCall) -> str:
 
 
 def _iterate_solution(drill: DrillState) -> Iterator[tuple[Input, str]]:
-    """Yield the steps of the solution, each as (input, text)."""
+    """Yield (input, text) for each step of the solution."""
     for step in drill.scenario.solution:
         items, _ = parse_script(step.do.strip())
         for item in items:
@@ -130,7 +130,7 @@ def _iterate_solution(drill: DrillState) -> Iterator[tuple[Input, str]]:
 
 
 def _find_true_fact(drill: DrillState, call: TeamCall) -> str:
-    """Return a fact that answers the question and is true now; "" if the role knows none."""
+    """Return a true fact that answers the question; "" if there is none."""
     names, words = collect_names(drill.scenario), set(extract_keywords(call.text))
     statements = [
         item.args[-1] for item, _ in _iterate_solution(drill) if item.verb == "status" and item.by == call.to
@@ -154,7 +154,7 @@ def _find_true_fact(drill: DrillState, call: TeamCall) -> str:
 
 
 def _list_spontaneous_lines(drill: DrillState, role_keys: Collection[str]) -> Iterator[str]:
-    """Yield orders, questions and actions of roles in the solution, each after all steps before it are done."""
+    """Yield the next order, question or action of the roles in the solution, if all steps before it are done."""
     inputs, last_tick = list(drill.journal), 0
     for step, (item, step_text) in zip(drill.scenario.solution, _iterate_solution(drill), strict=True):
         planned_input = next(
@@ -171,7 +171,7 @@ def _list_spontaneous_lines(drill: DrillState, role_keys: Collection[str]) -> It
             continue
         if item.by not in role_keys:
             if item.verb in HEARS:
-                continue  # no reply of a person is awaited
+                continue  # do not wait for the messages of roles with a person
             return
         if item.verb in ("read-back", "confirm", "status") or _is_ordered(drill, item):
             continue
@@ -185,7 +185,7 @@ def _list_spontaneous_lines(drill: DrillState, role_keys: Collection[str]) -> It
 
 
 def _is_ordered(drill: DrillState, action: Input) -> bool:
-    """Return whether this action of the solution follows an order."""
+    """Return whether an order precedes this action in the solution."""
     if action.verb in HEARS:
         return False
     has_heard_order = False

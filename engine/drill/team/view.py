@@ -1,4 +1,4 @@
-"""View of one team role as plain data. The host selects the data, so that the role receives no other."""
+"""View of one team role as plain data. The host selects the data, so that a role receives nothing else."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -25,11 +25,11 @@ class ObservedGoal(TypedDict):
 
     text: str
     met: bool | None
-    """True if the goal is met; None while the result is hidden."""
+    """True if the goal is met; None while this is hidden."""
 
 
 class ObservedQuestion(TypedDict):
-    """Question that a role may answer now."""
+    """Question that a role can answer now."""
 
     name: str
     text: str
@@ -37,7 +37,7 @@ class ObservedQuestion(TypedDict):
 
 
 class RoleObservation(TypedDict):
-    """State of a run, as one role sees it."""
+    """State of a run, reduced to what one role can see."""
 
     role: str
     """Key of the role."""
@@ -52,13 +52,13 @@ class RoleObservation(TypedDict):
     goals: list[ObservedGoal]
     questions: list[ObservedQuestion]
     calls: list[Row]
-    """Calls to and from this role, oldest first."""
+    """Calls that the role can read, oldest first."""
     news: list[Row]
     """Events that the role has noticed, oldest first."""
 
 
 def build_observation(drill: DrillState, role: StoryRole, first_event: int = 0) -> RoleObservation:
-    """Return the current view of *drill* for *role*, with the events from number *first_event* on."""
+    """Return what *role* currently sees of *drill*, with the events from number *first_event* on."""
     world, sees = drill.world, role.sees
     may_reveal = bool(drill.terms.progress or drill.finished)
     return {
@@ -97,7 +97,7 @@ def build_observation(drill: DrillState, role: StoryRole, first_event: int = 0) 
 
 
 def list_news(drill: DrillState, role: StoryRole, first_event: int = 0) -> list[Event]:
-    """Return the events from number *first_event* on that *role* notices now."""
+    """Return the events from number *first_event* on that *role* can notice now."""
     return [
         event
         for event in select_noticed(drill.events[first_event:], role)
@@ -106,7 +106,7 @@ def list_news(drill: DrillState, role: StoryRole, first_event: int = 0) -> list[
 
 
 def can_read(role: StoryRole, call: TeamCall) -> bool:
-    """Return whether *role* can read a message: its own, one addressed to it, or any if it `sees` calls."""
+    """Return whether *role* can read a message: it sent or receives the message, or it `sees` calls."""
     return role.key in (call.by, call.to) or "calls" in role.sees
 
 
@@ -116,14 +116,14 @@ def select_noticed(events: Sequence[Event], role: StoryRole) -> Iterator[Event]:
 
 
 def can_notice(role: StoryRole, event: Event) -> bool:
-    """Return whether *role* notices the event: its own actions and results, messages to it, and what it `sees`."""
+    """Return whether *role* notices an event: its own action or result, a message to it, or what it `sees`."""
     author = event.data.by
     if isinstance(event.data, TeamMessageData):
         return role.key in (author, event.data.to) or "calls" in role.sees
     if author == role.key or event.kind == "question":
         return True
     if event.kind in ("sql_done", "sql", "powershell"):
-        return False  # only the role that asked can see an answer
+        return False  # only the role that sent the batch sees the result
     if author is not None:
         return "acts" in role.sees
     sight = SIGHT_BY_KIND.get(event.kind)
@@ -142,11 +142,11 @@ SIGHT_BY_KIND: Final[dict[str, str]] = {
     "client": "clients",
     "goal": "goals",
 }
-"""Kind of event -> part of the world that a role must see to notice it. Other kinds belong to the drill itself."""
+"""Kind of event -> entry of `sees` that a role needs to notice it. A role does not notice other kinds."""
 OF_SERVERS: Final = frozenset({"errorlog", "alert", "state", "role", "witness"})
-"""Kinds of events that a server must report. They are missed while it does not respond."""
+"""Kinds of events that a server reports. A role does not notice them while the server does not respond."""
 WITHOUT_SERVER: Final = frozenset({"clients", "goals"})
-"""Parts of the world that a role sees regardless of its servers."""
+"""Entries of `sees` for which it does not matter to which server an event belongs."""
 
 
 def _build_event_row(event: Event) -> Row:
@@ -178,20 +178,20 @@ def _build_call_row(drill: DrillState, call: TeamCall) -> Row:
 
 
 def _list_computers(world: World, role: StoryRole) -> Iterator[Row]:
-    """Yield the state of the role's computers, as their indicator lights show it."""
+    """Yield the state of each of the role's computers: power and cable, as its indicator lights show them."""
     for name in role.servers:
         computer = world.get_computer(name)
         yield {"server": name, "powered": computer.powered, "cable": computer.nic_up}
 
 
 def is_responding(world: World, server: str) -> bool:
-    """Return whether a query from a desk gets a response."""
+    """Return whether a server responds to a query over the network."""
     instance = world.instances.get(server)
     return instance is not None and instance.answering and world.get_computer_of(server).nic_up
 
 
 def _list_databases(world: World, role: StoryRole) -> Iterator[Row]:
-    """Yield each copy on the role's servers. For a server that does not respond, yield only that fact."""
+    """Yield each copy on the role's servers. If a server does not respond, yield a row without a database."""
     for server in role.servers:
         if server not in world.instances:
             continue
@@ -212,7 +212,7 @@ def _list_databases(world: World, role: StoryRole) -> Iterator[Row]:
 
 
 def _list_links(world: World, role: StoryRole) -> Iterator[Row]:
-    """Yield links between two of the role's servers. Both directions count as one."""
+    """Yield the links between the role's servers. Both directions are one link."""
     for first_server, second_server in combinations(role.servers, 2):
         link, reverse_link = (
             network.get_link(world, first_server, second_server),
@@ -226,7 +226,7 @@ def _list_links(world: World, role: StoryRole) -> Iterator[Row]:
 
 
 def _list_queues(drill: DrillState, role: StoryRole) -> Iterator[Row]:
-    """Yield the monitor data of databases that a server of the role serves."""
+    """Yield the monitor data of databases whose leading copy is on one of the role's servers."""
     known_facts = facts.Facts(drill.world, ())
     for database in drill.world.list_databases():
         copy = facts.find_principal(drill.world, database)
@@ -237,4 +237,4 @@ def _list_queues(drill: DrillState, role: StoryRole) -> Iterator[Row]:
 
 
 QUEUES: Final = ("send_queue_kb", "redo_queue_kb", "log_used_percent")
-"""Counters of the monitor that are shown to a role."""
+"""Quantities in the monitor data that a role sees."""

@@ -1,1 +1,1 @@
-"""Past of a run: stored snapshots, seeking, branches, and replay of a recorded run."""
+"""Past of a run: snapshots, seeking, branches, and the replay of recorded runs."""

@@ -1,4 +1,4 @@
-"""Runs with a common past, as a tree. A branch has a parent, the point at which it left it, and later inputs."""
+"""Tree of runs with a common past. A branch has a parent, a branch point, and its own later inputs."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -18,22 +18,24 @@ from engine.model import Tick
 from engine.verbs.lines import parse_script
 
 MAIN: Final = "main"
-"""Name of the first branch, until it is renamed."""
+"""Name of the first branch, unless it was renamed."""
 
 BRANCHES_MAX: Final = 100
-"""Maximum number of branches per tree. Assumed: more than a learner compares."""
+"""Maximum number of branches in a tree. Assumed: a learner compares fewer."""
 
 NAME_LENGTH_MAX: Final = 60
+"""Maximum characters of a branch name."""
 
 
 class BranchError(ValueError):
-    """Error of an operation on branches. Its text is one sentence."""
+    """Error in an operation on branches. The text is one sentence."""
 
 
 class Root(Struct, frozen=True):
-    """Point at which a branch left its parent: the tick, and the number of inputs shared with the parent's journal."""
+    """Branch point of a branch: the parent, the tick, and the number of inputs that both share."""
 
     parent: str | None = None
+    """Name of the parent; None for the first branch."""
     tick: Tick = 0
     inputs: int = 0
 
@@ -45,16 +47,19 @@ class Branch(Struct, frozen=True):
     root: Root
     mode: DrillMode
     lines: tuple[str, ...]
-    """Journal of the branch from its root on."""
+    """Journal of the branch from its branch point on."""
     until_tick: Tick
     """Last played tick of the branch."""
 
 
 class Branches:
-    """Tree of runs of one scenario with one seed. Only the current branch can continue."""
+    """Tree of runs of one scenario with one seed. Only the current branch can be continued."""
 
     def __init__(self, history: History, stored: Sequence[Branch] = (), current: str = MAIN) -> None:
-        """Begin with *history*, which is the branch *current*. The others of *stored* are replayed on demand."""
+        """Begin with *history*, the run of the branch *current*.
+
+        Other branches in *stored* are replayed on demand.
+        """
         self._histories: dict[str, History | Branch] = {branch.name: branch for branch in stored}
         self._histories[current] = history
         self._roots: dict[str, Root] = {MAIN: Root()} if not stored else {b.name: b.root for b in stored}
@@ -62,24 +67,24 @@ class Branches:
 
     @property
     def history(self) -> History:
-        """Return the history of the current branch."""
+        """History of the current branch."""
         return self.get_history(self.current)
 
     def list_names(self) -> list[str]:
-        """Return the names of all branches, each after its parent."""
+        """Return the names of all branches. A parent is before its children."""
         return list(self._histories)
 
     def get_history(self, name: str) -> History:
-        """Return the history of a branch.
+        """Return the history of a branch. A stored branch is replayed first.
 
-        Raises BranchError, or InputError for a stored branch of another drill.
+        Raises BranchError, or InputError if a stored branch belongs to another drill.
         """
         return run_to_completion(self._replay_branch(name))
 
     def replay_stored_branches(self, *names: str) -> Slices[None]:
-        """Replay those of *names* (default: all branches) that are only stored. Runs in slices.
+        """Replay the stored branches among *names*, or all if none is named. Runs in slices.
 
-        Afterward `get_history` returns them immediately.
+        Afterward, `get_history` returns their histories immediately.
         """
         stored = [name for name in names or self._histories if isinstance(self._find_branch(name), Branch)]
         for number, name in enumerate(stored):
@@ -97,7 +102,7 @@ class Branches:
         return history
 
     def _list_journal_lines(self, name: str) -> list[str]:
-        """Return the journal of a branch, whether it is replayed or only stored."""
+        """Return the complete journal of a branch, which may be replayed or only stored."""
         branch, root = self._find_branch(name), self._roots[name]
         if isinstance(branch, History):
             return [item.line for item in branch.drill.journal]
@@ -114,16 +119,16 @@ class Branches:
         return next(h.drill for h in self._histories.values() if isinstance(h, History))
 
     def get_root(self, name: str) -> Root:
-        """Return the point at which a branch left its parent. Raises BranchError."""
+        """Return the branch point of a branch. Raises BranchError."""
         self._find_branch(name)
         return self._roots[name]
 
     # --- change ---------------------------------------------------------------------------------------------
 
     def fork(self, tick: Tick, name: str | None = None, before_inputs: bool = False) -> History:
-        """Fork the current branch at *tick*. The new branch becomes the current one.
+        """Fork the current branch at *tick*. The new branch becomes the current branch.
 
-        Hints and answers that any branch has revealed stay known. Raises BranchError for a name that is in
+        Hints and answers that any branch has revealed stay revealed. Raises BranchError if the name is in
         use, and InputError in an exam that has not ended.
         """
         return run_to_completion(self.fork_in_slices(tick, name, before_inputs))
@@ -131,7 +136,7 @@ class Branches:
     def fork_in_slices(
         self, tick: Tick, name: str | None = None, before_inputs: bool = False
     ) -> Slices[History]:
-        """Run `fork` in slices. The tree changes only in the last slice."""
+        """Run `fork` in slices. Only the last slice changes the tree."""
         name = self._choose_free_name() if name is None else self._check_name(name)
         if len(self._histories) >= BRANCHES_MAX:
             raise BranchError(
@@ -149,14 +154,16 @@ class Branches:
         shared = len(forked.drill.journal) - 1
         parent = self.current
         while (ancestor := self._roots[parent].parent) is not None and shared <= self._roots[parent].inputs:
-            parent = ancestor  # the tick is before the root of this branch
+            parent = (
+                ancestor  # the fork is before this branch's own branch point, so it belongs to the parent
+            )
         self._histories[name] = forked
         self._roots[name] = Root(parent, forked.drill.tick, shared)
         self.current = name
         return forked
 
     def switch(self, name: str) -> History:
-        """Make another branch the current one, at its last position. Raises BranchError."""
+        """Make another branch the current branch, at its last position. Raises BranchError."""
         history = self.get_history(name)
         self.current = name
         return history
@@ -164,7 +171,7 @@ class Branches:
     def rename(self, name: str, new_name: str) -> None:
         """Rename a branch.
 
-        Raises BranchError for a missing branch, and for a name that is in use or empty.
+        Raises BranchError if the branch does not exist, or if the new name is in use or empty.
         """
         self._find_branch(name)
         if new_name == name:
@@ -186,14 +193,14 @@ class Branches:
     def prune(self, name: str) -> None:
         """Remove a branch and its descendants.
 
-        Raises BranchError for the first branch, and if the current one would be removed.
+        Raises BranchError for the first branch, and if the current branch would be removed.
         """
         if self.get_root(name).parent is None:
             raise BranchError(
                 build_message("You cannot remove the first branch because all others start in it.")
             )
         removed_names = {name}
-        for branch_name, root in self._roots.items():  # parents come first in this dictionary
+        for branch_name, root in self._roots.items():  # a parent comes before its children in this dictionary
             if root.parent in removed_names:
                 removed_names.add(branch_name)
         if self.current in removed_names:

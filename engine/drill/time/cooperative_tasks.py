@@ -1,6 +1,6 @@
-"""Long work in slices: a generator that yields the completed share and returns the result.
+"""Cooperative tasks: generators that yield the completed share between slices and return a result.
 
-A program with a window runs a slice between two frames and may cancel the work. Other programs call
+A program with a window runs one slice between two frames, and can cancel the task. Other programs call
 `run_to_completion` (engine/generators.py).
 """
 
@@ -17,11 +17,11 @@ from engine.model import Tick
 
 
 class PlayableRun(Protocol):
-    """Interface of a drill and of its history: apply inputs and advance time."""
+    """Common interface of a drill and of its history: they apply inputs and advance the time."""
 
     @property
     def drill(self) -> DrillState:
-        """Return the drill that is played."""
+        """Drill that is played."""
 
     def apply_line(self, line: str) -> Input:
         """Apply an input line. Raises InputError."""
@@ -33,20 +33,21 @@ class PlayableRun(Protocol):
 Result = TypeVar("Result")
 Kind = TypeVar("Kind", bound=PlayableRun)
 Slices = Generator[float, None, Result]
-"""Generator of the completed share (0 to 1) that returns the result."""
+"""Generator that yields the completed share (0 to 1) and returns the result."""
 
 SLICE_ROWS: Final = 100 * TICKS_PER_S
-"""Work of one slice in ticks times databases: a second of a hundred databases, 3 ms, or 20 ms during faults.
+"""Work of one slice, in ticks times databases. It equals one second of a hundred databases, which takes 3 ms,
+or 20 ms during faults.
 
 Assumed.
 """
 
 SQL_TICKS: Final = 5
-"""Ticks per slice while T-SQL has more work than a tick can do (engine/tsql/batches/work.py)."""
+"""Ticks per slice while T-SQL has more work than fits in a tick (engine/tsql/batches/work.py)."""
 
 
 def scale_progress(work: Slices[Result], start: float, end: float) -> Slices[Result]:
-    """Scale the progress of *work* to the range from *start* to *end* of a larger task."""
+    """Run *work*, with its progress scaled to the range from *start* to *end* of a larger task."""
     while True:
         try:
             share = next(work)
@@ -57,13 +58,13 @@ def scale_progress(work: Slices[Result], start: float, end: float) -> Slices[Res
 
 
 def compute_stride(drill: DrillState, limit: int) -> int:
-    """Return the number of ticks, at most *limit*, that the run may advance before the next check of the time."""
+    """Return the number of ticks in one slice: *limit*, or fewer while T-SQL is busy."""
     busy = any(batch.waiting == "busy" for batch in drill.world.batches.values())
     return min(limit, SQL_TICKS) if busy else limit
 
 
 def advance_in_slices(run: PlayableRun, tick: Tick) -> Iterator[None]:
-    """Advance *run* to *tick*, or to the end of the drill. Runs in slices."""
+    """Advance *run* to *tick* or to the end of the drill. Runs in slices."""
     drill = run.drill
     slice_ticks = max(1, SLICE_ROWS // max(1, len(drill.world.availability)))
     while drill.tick < tick and not drill.finished:
@@ -78,11 +79,11 @@ def play_in_slices(
     hashes: Iterable[tuple[Tick, str]] = (),
     lenient: bool = False,
 ) -> Slices[None]:
-    """Play *inputs* at their times, then continue to *tick*. Runs in slices.
+    """Play *inputs* at their times, then advance to *tick*. Runs in slices.
 
-    Raises InputError for a refused input (*lenient*: skips it), and for a world that deviates from *hashes*,
-    because another version of the engine may play another run. A hash at a tick with pending inputs is not
-    compared, because it may belong before or after them.
+    If an input is refused, InputError is raised; if *lenient* is True, the input is skipped. InputError is
+    also raised if a state differs from *hashes*, because another version of the engine may produce another
+    run. A hash at a tick with pending inputs is not compared, because it may belong before or after them.
     """
     drill = run.drill
     waiting, marks = deque(sorted(inputs, key=lambda item: item.tick)), deque(sorted(hashes))
@@ -119,6 +120,6 @@ def replay_inputs(
     hashes: Iterable[tuple[Tick, str]] = (),
     lenient: bool = False,
 ) -> Slices[Kind]:
-    """Run `play_in_slices` and return *run* with all inputs applied."""
+    """Run `play_in_slices`, and return *run* with all inputs applied."""
     yield from play_in_slices(run, inputs, tick, hashes, lenient)
     return run

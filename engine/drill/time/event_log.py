@@ -1,4 +1,4 @@
-"""Events of a run in columns of a few bytes each. Repeated texts and fields are stored only once."""
+"""Compact log of a run's events: a few bytes in columns for each. Repeated texts and fields are stored once."""
 
 from __future__ import annotations
 
@@ -19,18 +19,20 @@ from engine.model import Tick
 COLUMNS: Final = np.dtype(
     [("tick", "i8"), ("kind", "i4"), ("server", "i4"), ("database", "i4"), ("text", "i4"), ("data", "i4")]
 )
-"""Columns of an event: its tick, and the indexes of its texts and fields in the tables. 28 bytes in all."""
+"""Columns of an event: its tick, and the indexes of its texts and fields in the tables. An event needs 28
+bytes.
+"""
 
 READ_BATCH: Final = 1_024
-"""Number of events that are read from the columns together. Assumed."""
+"""Number of events that are read from the columns at once. Assumed."""
 
 
 LONG: Final = ("sql", "sql_done")
-"""Kinds with texts and results of any length. Their fields are identified by a hash."""
+"""Kinds of events with texts and results of any length. A hash identifies their fields in the tables."""
 
 
 class EventTables:
-    """Append-only tables of event contents. Logs with the same past share them."""
+    """Append-only tables of texts and fields of events. Logs with a common past share them."""
 
     def __init__(self) -> None:
         self.texts: list[str | None] = []
@@ -39,9 +41,9 @@ class EventTables:
         self._data_places: dict[object, int] = {}
 
     def get_text_index(self, text: str | None) -> int:
-        """Return the index of *text*.
+        """Return the index of *text*, which is added if necessary.
 
-        A localizable message has an index of its own even if it equals a plain text.
+        A localizable message has its own index, even if its text equals a plain text.
         """
         key = (text.template, text.args) if isinstance(text, LocalizableMessage) else text
         text_place = self._text_places.get(key)
@@ -51,9 +53,9 @@ class EventTables:
         return text_place
 
     def get_fields_index(self, event: Event) -> int:
-        """Return the index of the fields of *event*."""
+        """Return the index of the fields of *event*, which are added if necessary."""
         data = pack_results(event)
-        # equality is not enough: 1, 1.0 and True are equal but are written differently
+        # the values themselves are no key: 1, 1.0 and True are equal, but their JSON differs
         key: object = hashlib.blake2b(pickle.dumps(data)).digest() if event.kind in LONG else repr(data)
         data_place = self._data_places.get(key)
         if data_place is None:
@@ -63,7 +65,10 @@ class EventTables:
 
 
 class EventLog(Sequence[Event]):
-    """Append-only list of events, which are created on reading. `filter_kinds` finds those of a kind quickly."""
+    """Append-only list of events. Event objects are created when they are read.
+
+    `filter_kinds` finds kinds fast.
+    """
 
     def __init__(self, events: Iterable[Event] = (), words: EventTables | None = None) -> None:
         self._words = EventTables() if words is None else words
@@ -72,7 +77,7 @@ class EventLog(Sequence[Event]):
         self.extend(events)
 
     def append(self, event: Event) -> None:
-        """Append an event. It must not be earlier than the last one."""
+        """Append an event, which must not be earlier than the last event."""
         if self._count == len(self._columns):
             grown = np.zeros(2 * self._count, dtype=COLUMNS)
             grown[: self._count] = self._columns
@@ -89,7 +94,7 @@ class EventLog(Sequence[Event]):
         self._count += 1
 
     def extend(self, events: Iterable[Event]) -> None:
-        """Append events in order."""
+        """Append events, which must be in order."""
         for event in events:
             self.append(event)
 
@@ -98,20 +103,20 @@ class EventLog(Sequence[Event]):
         return self._copy_columns(self._columns[: min(count, self._count)])
 
     def filter_kinds(self, kinds: Collection[str]) -> EventLog:
-        """Return a separate log of the events of these *kinds*."""
+        """Return a separate log with the events of these *kinds*."""
         columns = self.columns
         return self._copy_columns(columns[self._match_kinds(columns["kind"], kinds)])
 
     def prepend(self, earlier_events: Iterable[Event]) -> EventLog:
-        """Return a separate log of *earlier_events* followed by these events."""
+        """Return a separate log with *earlier_events* before the events of this log."""
         return self._copy_columns(
             np.concatenate([EventLog(earlier_events, self._words).columns, self.columns])
         )
 
     def select(self, *kinds: str, database_name: str | None = None, since_tick: Tick = 0) -> Iterator[Event]:
-        """Yield the events of these *kinds* since a tick in order.
+        """Yield the events of these *kinds* from a tick on, in order.
 
-        *database_name*: only events of this database and events without one.
+        *database_name*: yield only events of this database, and events without a database.
         """
         columns = self.columns[np.searchsorted(self.columns["tick"], since_tick) :]
         columns = columns[self._match_kinds(columns["kind"], kinds)]
@@ -124,9 +129,9 @@ class EventLog(Sequence[Event]):
         return self._build_events(columns)
 
     def count_shared(self, other_log: EventLog) -> int:
-        """Return the number of events at the beginning that are certainly the same.
+        """Return the number of first events that both logs are known to share.
 
-        It is 0 for a log without a shared past.
+        The result is 0 if the logs have no common past.
         """
         if other_log._words is not self._words:
             return 0
@@ -141,9 +146,9 @@ class EventLog(Sequence[Event]):
         start: int = 0,
         stop: int | None = None,
     ) -> Array:
-        """Return the indexes, in [*start*, *stop*), of the events of these *kinds* on *server*.
+        """Return the indexes of the events of these *kinds* on *server*, from *start* up to *stop*.
 
-        None: any kind or server.
+        *kinds*, *server*: None means any.
         """
         columns = self.columns[start:stop]
         is_match = np.ones(len(columns), dtype=bool)
@@ -154,7 +159,10 @@ class EventLog(Sequence[Event]):
         return np.flatnonzero(is_match) + start
 
     def iterate_rows(self, indexes: Array, names: Collection[str]) -> Iterator[tuple[Any, ...]]:
-        """Yield (tick, the fields *names*, text) of the events with the indexes *indexes*, quickly."""
+        """Yield (tick, values of the fields *names*, text) of the events at *indexes*.
+
+        This is fast, because no event objects are created.
+        """
         places_found, fields = self.columns[indexes], {}
         texts, data = self._words.texts, self._words.data
         for place in np.unique(places_found["data"]).tolist():
@@ -165,7 +173,10 @@ class EventLog(Sequence[Event]):
 
     @property
     def columns(self) -> Array:
-        """Return an array with one entry of `COLUMNS` per event. Equal numbers under `data` mean equal fields."""
+        """Array with one entry of type `COLUMNS` per event.
+
+        Events with equal numbers in `data` have equal fields.
+        """
         return self._columns[: self._count]
 
     # --- sequence protocol
@@ -205,7 +216,7 @@ class EventLog(Sequence[Event]):
         return copied_log
 
     def _match_kinds(self, column: Array, kinds: Collection[str]) -> Array:
-        """Return a mask of the entries of *column* that belong to *kinds*."""
+        """Return a boolean array: True where *column* contains one of *kinds*."""
         text_indexes = [self._words.get_text_index(kind) for kind in kinds]
         is_matching_word = np.zeros(len(self._words.texts), dtype=bool)
         is_matching_word[text_indexes] = True
@@ -224,9 +235,9 @@ class EventLog(Sequence[Event]):
 def select_events(
     events: Iterable[Event], *kinds: str, database_name: str | None = None, since_tick: Tick = 0
 ) -> Iterator[Event]:
-    """Yield the events of *kinds* since a tick; with *database_name* only those of this database or without one.
+    """Yield the events of *kinds* from a tick on. This is fast for an EventLog.
 
-    This is fast for an EventLog.
+    *database_name*: yield only events of this database, and events without a database.
     """
     if isinstance(events, EventLog):
         return events.select(*kinds, database_name=database_name, since_tick=since_tick)
@@ -239,14 +250,14 @@ def select_events(
     )
 
 
-# --- stored result sets, compressed while they are not read -----------------------------------------------
+# --- compressed result sets -------------------------------------------------------------------------------
 
 ROWS_AS_THEY_ARE: Final = 20
-"""Maximum number of rows of a result set that is stored without compression. Assumed."""
+"""Maximum number of rows in the results of a batch that are stored without compression. Assumed."""
 
 
 class PackedList(Sequence[Row]):
-    """Compressed list, which is decompressed at each read. It equals its original."""
+    """Compressed list that is decompressed at every read. It equals the original list."""
 
     __slots__ = ("_count", "_packed")
 
@@ -281,7 +292,7 @@ class PackedList(Sequence[Row]):
 
 
 def pack_results(event: Event) -> EventData:
-    """Return the fields of *event* with the large result sets of a batch compressed."""
+    """Return the fields of *event*. Large result sets of a batch are compressed."""
     event_data = event.data
     if not isinstance(event_data, SqlDoneData):
         return event_data

@@ -1,4 +1,7 @@
-"""Drill with access to its past: stored snapshots, from which any other time is replayed in milliseconds."""
+"""Drill with access to its past.
+
+Snapshots are stored, and any other time is replayed from one in milliseconds.
+"""
 
 from __future__ import annotations
 
@@ -24,27 +27,31 @@ from engine.tsql.language.lexer import is_read_only_input
 from engine.verbs.lines import parse_line
 
 KEEP_EVERY: Final = 15 * TICKS_PER_S
-"""Ticks between two snapshots, in addition to those at inputs. Assumed.
+"""Ticks between two snapshots, in addition to the snapshots at inputs. Assumed.
 
-A quarter of a minute is replayed within 10 ms, even with a hundred databases.
+Even with a hundred databases, this time is replayed within 10 ms.
 """
 
 KEEP_EVENTS: Final = 250
-"""Number of events that cost as much as KEEP_EVERY ticks. A hundred failing databases emit thousands in seconds."""
+"""Number of events whose replay takes as long as KEEP_EVERY ticks. A hundred failing databases emit thousands
+of events in seconds.
+"""
 
 KEEP_TIMERS: Final = 400
-"""Number of timers that cost as much as KEEP_EVERY ticks.
+"""Number of timers whose replay takes as long as KEEP_EVERY ticks.
 
 Fitted to an hour of faults: 0.02 ms per timer, 0.04 ms per event, 12 ms per input.
 """
 
 KEEP_HASHES: Final = 1
-"""Number of hashes that take as long as KEEP_EVERY ticks. A snapshot precedes each input with a hash, if
-there is room.
+"""Number of hashes whose replay takes as long as KEEP_EVERY ticks. If there is room, a snapshot precedes each
+input with a hash.
 """
 
 KEEP_INPUTS: Final = 10
-"""Number of read-only inputs that cost as much as KEEP_EVERY ticks. Measured: 1 to 3 ms each in the lab."""
+"""Number of read-only inputs whose replay takes as long as KEEP_EVERY ticks. Measured in the lab: 1 to 3 ms
+each.
+"""
 
 RECENT: Final = 1_000
 """Length of the recent part of a run, in units of KEEP_EVERY. Older snapshots are needed less often and
@@ -54,16 +61,20 @@ Assumed: two hours of a hundred databases with some faults.
 """
 
 SNAPSHOTS_MAX: Final = 480
-"""Maximum number of snapshots of a run. A long run has half as many, because its snapshots share less."""
+"""Maximum number of snapshots of a run. A very long run keeps half as many, because its snapshots share less
+data.
+"""
 
 SNAPSHOT_ROWS_MAX: Final = 32_000
-"""Maximum of snapshots times databases: 320 snapshots of a hundred databases, about 15 MB. Assumed."""
+"""Maximum product of snapshots and databases. With a hundred databases, 320 snapshots need about 15 MB.
+Assumed.
+"""
 
 
 class History:
-    """Drill with its history: the same `apply_line` and `advance_to`, and access to every past time.
+    """Drill with access to every past time. It has the same `apply_line` and `advance_to` as a drill.
 
-    `drill` is the live run. `seek` returns another drill for viewing and does not change the live run.
+    `drill` is the live run. `seek` returns another drill, and does not change the live run.
     """
 
     def __init__(self, drill: Drill) -> None:
@@ -74,7 +85,7 @@ class History:
     # -------------------------------------------------------------------------------------------
 
     def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
-        """Advance time as the drill does, and take snapshots on the way."""
+        """Advance the drill, taking snapshots on the way, and return the events."""
         first_event = len(self.drill.events)
         while self.drill.tick < tick and not self.drill.finished:
             second = (self.drill.tick // TICKS_PER_S + 1) * TICKS_PER_S
@@ -86,9 +97,10 @@ class History:
         return self.drill.events[first_event:]
 
     def apply_line(self, line: str) -> Input:
-        """Apply an input line and store a snapshot from before it.
+        """Apply an input line, and store a snapshot from before it.
 
-        Queries store no snapshot, because a monitoring script may send one every second. Raises InputError.
+        Read-only queries store no snapshot, because a monitoring script may send one every second. Raises
+        InputError.
         """
         item = parse_line(line, self.drill.tick)
         if is_read_only_input(item):
@@ -100,9 +112,9 @@ class History:
         return item
 
     def _is_snapshot_due(self) -> bool:
-        """Return whether the run is far enough past the last snapshot.
+        """Return whether the last snapshot is far enough in the past.
 
-        The distance grows with the length of the run.
+        The required distance grows with the length of the run.
         """
         cost = _compute_replay_cost(self.drill, measure_lengths(self.drill))
         cost_since = cost - _compute_snapshot_cost(self._snapshots[-1])
@@ -111,10 +123,12 @@ class History:
         )
 
     def _add_snapshot(self, moment: RunSnapshot[Drill]) -> None:
-        """Store a snapshot. If there are too many, drop the one that is replayed fastest for its age."""
+        """Store a snapshot. If there are too many, remove the one that is cheapest to replay for its age."""
         total_cost = _compute_snapshot_cost(moment)
         snapshot_limit = _compute_snapshot_limit(self.drill, total_cost)
-        if len(self._snapshots) >= snapshot_limit:  # a long run: its snapshots are far apart and share little
+        if (
+            len(self._snapshots) >= snapshot_limit
+        ):  # in a long run, snapshots are far apart and share little data
             self._snapshots[-1].pack(moment)
         self._snapshots.append(moment)
         while len(self._snapshots) > snapshot_limit:
@@ -123,7 +137,7 @@ class History:
                 (later_cost - before)
                 / (
                     RECENT + total_cost - later_cost
-                )  # like `compute_snapshot_spacing`, but without the factors that are the same for all
+                )  # like `compute_snapshot_spacing`, without factors that are equal for all snapshots
                 for before, later_cost in zip(costs, costs[2:], strict=False)
             ]
             del self._snapshots[1 + gaps.index(min(gaps))]
@@ -132,14 +146,15 @@ class History:
     # -------------------------------------------------------------------------------------
 
     def seek(self, tick: Tick, before_inputs: bool = False) -> Drill:
-        """Return an independent drill at *tick*, after the inputs of that tick or before them (*before_inputs*).
+        """Return an independent drill at *tick*, after the inputs of this tick.
 
-        Raises InputError in an exam that has not ended.
+        *before_inputs*: True for the state before the inputs of this tick. Raises InputError in an exam that
+        has not ended.
         """
         return run_to_completion(self.seek_in_slices(tick, before_inputs))
 
     def seek_in_slices(self, tick: Tick, before_inputs: bool = False) -> Slices[Drill]:
-        """Run `seek` in slices. Raises InputError when it is called."""
+        """Run `seek` in slices. The call itself raises InputError."""
         if not self.drill.terms.rewind and not self.drill.finished:
             raise InputError(build_message("an exam cannot be rewound"))
         tick = min(max(0, tick), self.drill.tick)
@@ -153,9 +168,9 @@ class History:
         return replay_inputs(snapshot.restore(self.drill), journal[snapshot.inputs : inputs], tick)
 
     def _replay_missing_past(self) -> None:
-        """Replay the run up to the start of this history to get its snapshots.
+        """Replay the run up to the start of this history to create the missing snapshots.
 
-        This is not sliced, because windows create histories from the beginning.
+        This does not run in slices, because the window creates its histories at tick 0, which need no replay.
         """
         first_snapshot = self._snapshots[0]
         history = History(Drill(self.drill.scenario, self.drill.seed, self.drill.mode))
@@ -163,24 +178,24 @@ class History:
         self._snapshots = history._snapshots + self._snapshots
 
     def list_markers(self) -> list[Marker]:
-        """Return faults, detections, transitions, commands, hints, goals and similar marks, in order."""
+        """Return the markers of faults, detections, commands, hints, goals and other events, in order."""
         return list_markers(self.drill.events)
 
     # --- returning to the past
     # --------------------------------------------------------------------------------
 
     def fork(self, tick: Tick, before_inputs: bool = False, other_runs: Iterable[Drill] = ()) -> History:
-        """Fork the history at *tick*; the new journal records that.
+        """Fork the history at *tick*. The new journal contains a rewind line.
 
-        Hints and answers that this run and *other_runs* have revealed stay known. Raises InputError in an
-        exam that has not ended. A branch of a finished exam is practice.
+        Hints and answers that this run and *other_runs* have revealed stay revealed. Raises InputError in an
+        exam that has not ended. A fork of a finished exam is in practice mode.
         """
         return run_to_completion(self.fork_in_slices(tick, before_inputs, other_runs))
 
     def fork_in_slices(
         self, tick: Tick, before_inputs: bool = False, other_runs: Iterable[Drill] = ()
     ) -> Slices[History]:
-        """Run `fork` in slices. After an exam, the whole run must be replayed as practice."""
+        """Run `fork` in slices. After an exam, the whole run is replayed in practice mode."""
         past_drill = self.seek(tick, before_inputs)
         if past_drill.terms.rewind:
             fork = History(past_drill)
@@ -195,7 +210,7 @@ class History:
         return fork
 
     def undo_last_input(self) -> None:
-        """Undo the last input, because it could not be recorded. Time returns to that of the input."""
+        """Undo the last input, because storing it has failed. The time returns to the tick of the input."""
         journal = self.drill.journal[:-1]
         tick = self.drill.journal[-1].tick
         self._snapshots = [moment for moment in self._snapshots if moment.inputs <= len(journal)]
@@ -209,19 +224,19 @@ def compute_snapshot_spacing(age: float, total_cost: float, snapshot_limit: int)
     """Return the distance between snapshots that are *age* old.
 
     The replay of the run costs *total_cost*, and at most *snapshot_limit* snapshots are kept. The distance is
-    even for recent snapshots and grows with age.
+    constant for recent snapshots and grows with age.
     """
     return (RECENT + age) * log1p(total_cost / RECENT) / snapshot_limit
 
 
 def _compute_snapshot_limit(drill: Drill, total_cost: float) -> int:
-    """Return how many snapshots to keep for a run whose replay costs *total_cost*."""
+    """Return the maximum number of snapshots for a run whose replay costs *total_cost*."""
     base_count = min(SNAPSHOTS_MAX, SNAPSHOT_ROWS_MAX // max(1, len(drill.world.availability)))
     return max(2, round(base_count * (1.0 + RECENT / (RECENT + total_cost)) / 2.0))
 
 
 def _compute_replay_cost(drill: Drill, lengths: Lengths) -> float:
-    """Return the cost of replaying *drill* up to its current tick, in units of KEEP_EVERY ticks without events."""
+    """Return the cost of replaying *drill* to its current tick. The unit is KEEP_EVERY ticks without events."""
     return (
         drill.tick / KEEP_EVERY
         + lengths.events / KEEP_EVENTS

@@ -1,4 +1,4 @@
-"""Snapshots of a drill, stored without its past so that hundreds of them cost little."""
+"""Snapshots of a drill without its past, so that hundreds of them need little memory."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ from engine.model import Tick
 from engine.model.world import FieldUse, PartKey, list_parts
 from engine.protocol.errorlog import ERROR_LOG_LINES_MAX
 
-# --- dictionaries and lists of many snapshots in blocks; equal blocks are stored once ---------------------
-# Blocks that are not compared with later ones can be compressed to a tenth. Reading decompresses them.
+# --- storage of dictionaries and lists in blocks, which snapshots share -----------------------------------
+# A block that is no longer compared with later ones can be compressed to a tenth. It is decompressed at every
+# read.
 
 BLOCK: Final = 32
-"""Number of entries of a block: few enough that a change copies little, many enough that a block costs
-little. Assumed.
-"""
+"""Number of entries in a block. With fewer, blocks cost more; with more, a change copies more. Assumed."""
 
 LEVEL: Final = 1
-"""Compression level of zlib: the fastest. It reduces the flow of a hundred databases from 100 to 12 KB in 0.5 ms."""
+"""Compression level of zlib, the fastest. It reduces the flow of a hundred databases from 100 to 12 KB in 0.5
+ms.
+"""
 
 
 class EntryBlock:
-    """Immutable group of entries."""
+    """Immutable group of entries, which can be compressed."""
 
     __slots__ = ("_entries", "_packed")
 
@@ -41,14 +42,17 @@ class EntryBlock:
 
     @property
     def entries(self) -> tuple[object, ...]:
-        """Return the entries: the same objects each time, or equal ones of the same types after compression."""
+        """Entries of the block.
+
+        After compression, every read returns new objects, equal to and of the same types as the originals.
+        """
         if not self._packed:
             return self._entries
         entries: tuple[object, ...] = pickle.loads(zlib.decompress(self._packed))
         return entries
 
     def pack(self) -> None:
-        """Compress the block. Reading decompresses it."""
+        """Compress the block. Every later read decompresses it."""
         if not self._packed:
             output = pickle.dumps(self._entries, pickle.HIGHEST_PROTOCOL)
             self._packed = zlib.compress(output, LEVEL)
@@ -57,7 +61,7 @@ class EntryBlock:
     def has_same_entries(self, entries: tuple[object, ...]) -> bool:
         """Return whether the block contains exactly these objects.
 
-        Equality is not enough: 1 and 1.0 are equal and give different hashes.
+        Equality is not sufficient: 1 and 1.0 are equal, but result in different hashes.
         """
         return (
             not self._packed and len(entries) == len(self._entries) and all(map(is_, entries, self._entries))
@@ -65,13 +69,13 @@ class EntryBlock:
 
 
 class Blocks(Struct, frozen=True):
-    """Dictionary (keys and values) or list (values only) at one time, in blocks."""
+    """Dictionary (keys and values) or list (only values) at one time, in blocks."""
 
     keys: tuple[EntryBlock, ...]
     values: tuple[EntryBlock, ...]
 
     def as_dict(self) -> dict[object, object]:
-        """Return the dictionary, with its entries in the original order."""
+        """Return the dictionary with its entries in the original order."""
         return {
             key: value
             for keys, values in zip(self.keys, self.values, strict=True)
@@ -79,11 +83,11 @@ class Blocks(Struct, frozen=True):
         }
 
     def as_list(self) -> list[object]:
-        """Return the objects of all blocks."""
+        """Return the list."""
         return [value for values in self.values for value in values.entries]
 
     def pack(self, newest: Blocks) -> None:
-        """Compress the blocks that *newest*, a later version of the same collection, no longer has."""
+        """Compress the blocks that *newest*, a later state of the same collection, does not share."""
         if self is not newest:
             for block in set(self.values).difference(newest.values):
                 block.pack()
@@ -92,7 +96,7 @@ class Blocks(Struct, frozen=True):
 def split_into_blocks(
     collection: Mapping[PartKey, object] | Sequence[object], previous: Blocks | None = None
 ) -> Blocks:
-    """Split *collection* into blocks. Blocks that equal those of the earlier *previous* are shared with it."""
+    """Split *collection* into blocks. Blocks equal to those of *previous*, an earlier state, are shared."""
     keys = (
         _split_entries(collection, previous.keys if previous is not None else ())
         if isinstance(collection, dict)
@@ -118,12 +122,12 @@ def _split_entries(entries: Iterable[object], previous: tuple[EntryBlock, ...]) 
 
 
 def pack_array(array: Array) -> bytes:
-    """Compress *array* for `unpack_array`."""
+    """Compress *array*. `unpack_array` reverses this."""
     return zlib.compress(array.tobytes(), LEVEL)
 
 
 def unpack_array(packed: bytes, template: Array) -> Array:
-    """Return the array that `pack_array` compressed, with the type and row shape of *template*."""
+    """Decompress the result of `pack_array` to an array with the type and the row shape of *template*."""
     flat = np.frombuffer(bytearray(zlib.decompress(packed)), dtype=template.dtype)
     return flat.reshape(-1, *template.shape[1:])
 
@@ -134,7 +138,9 @@ LOGS: Final = list_attributes(StorageRule.LOG)
 """Append-only lists of a drill, in addition to events and samples."""
 
 OF_THE_WORLD: Final = list_parts(FieldUse.BLOCKS)
-"""Parts of a world that snapshots store in blocks. Lines of ERRORLOGs are left out, because they are events, too."""
+"""Parts of a world that snapshots store in blocks. Lines of ERRORLOGs are omitted, because events contain
+them.
+"""
 
 OF_THE_DRILL: Final = list_attributes(StorageRule.BLOCKS)
 """Dictionaries of the drill that grow with the run."""
@@ -143,68 +149,70 @@ SETUPS: Final = ("source_setups", "stream_setups")
 """Lists of setups in the flow. Snapshots treat them like parts of the world."""
 
 PACKED: Final = frozenset((*list_parts(FieldUse.PACK), *SETUPS))
-"""Parts with entries per database, nearly all of which differ between distant snapshots."""
+"""Parts with an entry per database. Nearly all these entries differ between distant snapshots."""
 
 ARRAYS: Final = ("sources", "streams", "source_params", "stream_params", "history")
-"""Arrays of the flow with rows per database. They are always compressed, because every tick changes them."""
+"""Arrays of the flow with a row per database. They are always compressed, because every tick changes them."""
 
 NO_EVENTS: Final = EventLog()
 NO_SAMPLES: Final = Samples(exact=False)
 
 
 class Lengths(Struct, frozen=True):
-    """Lengths of the append-only data at a snapshot."""
+    """Lengths of the append-only data at the time of a snapshot."""
 
     logs: tuple[int, ...]
-    """Number of entries of each of LOGS."""
+    """Number of entries of each list in LOGS."""
     events: int
     samples: int
     sampled_every: int
-    """Ticks between two later samples."""
+    """Ticks between two samples after the snapshot."""
 
     @property
     def inputs(self) -> int:
-        """Return the number of inputs in the journal at the snapshot."""
+        """Number of inputs in the journal."""
         return self.logs[LOGS.index("journal")]
 
     @property
     def hashes(self) -> int:
-        """Return the number of hashes at the snapshot."""
+        """Number of state hashes."""
         return self.logs[LOGS.index("hashes")]
 
 
 class RunSnapshot(Struct, Generic[State], frozen=True):
     """Snapshot of a run without its history.
 
-    The journal and the events are not copied, only counted (*lengths*). The other parts are stored in blocks.
+    Only the lengths of journal, events and other append-only data are stored (*lengths*). The other parts are
+    stored in blocks.
     """
 
     drill: State
+    """Drill without the parts that are stored separately."""
     parts: tuple[Blocks, ...]
     """Blocks of OF_THE_WORLD, SETUPS and OF_THE_DRILL, in this order."""
     arrays: tuple[bytes, ...]
-    """Compressed ARRAYS."""
+    """Compressed arrays of ARRAYS, in this order."""
     lengths: Lengths
 
     @property
     def tick(self) -> Tick:
-        """Return the tick of the snapshot."""
+        """Tick of the snapshot."""
         return self.drill.tick
 
     @property
     def inputs(self) -> int:
-        """Return the number of inputs in the journal at the snapshot."""
+        """Number of inputs in the journal."""
         return self.lengths.inputs
 
     @property
     def events(self) -> int:
-        """Return the number of events at the snapshot."""
+        """Number of events."""
         return self.lengths.events
 
     def restore(self, history_source: State) -> State:
-        """Restore an independent drill from the snapshot.
+        """Return an independent drill in the state of the snapshot.
 
-        *history_source* is any drill that has passed this time. It is not changed.
+        *history_source*: any drill with the same past, which is not changed.
         """
         drill = self.drill.fork_shallow()
         part_iterator = iter(self.parts)
@@ -220,7 +228,7 @@ class RunSnapshot(Struct, Generic[State], frozen=True):
         for name, packed in zip(ARRAYS, self.arrays, strict=True):
             setattr(flow, name, unpack_array(packed, template=getattr(flow, name)))
         attach_history(drill, history_source, self.lengths)
-        # lines that T-SQL can read: those from before the run, then those of the events
+        # T-SQL can read the ERRORLOG: lines from before the run, then lines of the events
         errorlogs = dict(drill.errorlog_before)
         for server in drill.world.instances:
             indexes = drill.events.find_indices(("errorlog",), server)[-ERROR_LOG_LINES_MAX:]
@@ -244,7 +252,7 @@ def measure_lengths(drill: DrillState) -> Lengths:
 
 
 def attach_history(drill: State, history_source: State, lengths: Lengths) -> None:
-    """Give *drill* the beginning of the history of *history_source*. *drill* then extends it independently."""
+    """Give *drill* the beginning of the history of *history_source*. Both can then be extended independently."""
     for name, length in zip(LOGS, lengths.logs, strict=True):
         setattr(drill, name, getattr(history_source, name)[:length])
     drill.events = history_source.events.copy_first(lengths.events)
@@ -253,7 +261,7 @@ def attach_history(drill: State, history_source: State, lengths: Lengths) -> Non
 
 
 def take_snapshot(drill: State, previous: RunSnapshot[State] | None = None) -> RunSnapshot[State]:
-    """Take a snapshot of *drill*. It shares the parts that have not changed since the snapshot *previous*."""
+    """Return a snapshot of *drill*, which shares unchanged parts with the snapshot *previous*."""
     twin = drill.fork_shallow()
     for name in LOGS:
         setattr(twin, name, [])

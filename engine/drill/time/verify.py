@@ -1,6 +1,6 @@
-"""Verification that the replay of a recorded run reaches the same states.
+"""Verification that the replay of a recorded run results in the same states.
 
-If it does not, the first divergence is found.
+If it does not, the first divergence is located.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,23 +23,26 @@ from engine.model import Tick, to_ticks
 from engine.verbs.lines import parse_script
 
 EVENTS: Final = 200
-"""Number of events that are compared in one slice: about 3 ms."""
+"""Number of events that are compared in one slice, which takes about 3 ms."""
 
 
 class Divergence(Struct, frozen=True):
-    """First point at which a replay differs from the recorded run."""
+    """First difference between a replay and the recorded run."""
 
     agreed: StateHash | None
-    """Last state hash that run and replay have in common; None if the first one differs."""
+    """Last equal state hash of run and replay; None if the first one differs."""
     expected: StateHash | None
+    """First recorded hash that differs; None if the recorded run has no more hashes."""
     replayed_hash: StateHash | None
-    """Hash of the replay; None after its end."""
+    """Hash of the replay at this position; None if the replay has no more hashes."""
     lines: tuple[str, ...] = ()
-    """Inputs between the last equal hash and the first different one."""
+    """Inputs between the last equal hash and the first different hash."""
     event: str = ""
-    """First event that differs, if the recorded events are known."""
+    """Text about the first event that differs; empty if the events are equal or not recorded."""
     claim: tuple[str, str, str] | None = None
-    """Field of the report that differs although states and events are equal: name, reported value, replayed value."""
+    """(field of the report, reported value, replayed value), if states and events are equal but this field
+    differs.
+    """
 
     def __str__(self) -> str:
         if self.claim is not None:
@@ -73,19 +76,19 @@ class Divergence(Struct, frozen=True):
 
 
 def verify_report(scenario: Scenario, report: Report) -> Divergence | None:
-    """Verify a report of `run --json`. If the replay differs, its events locate the first difference."""
+    """Return the first difference between the report of a run and its replay; None if they are equal."""
     return find_divergence(replay_report(scenario, report), report)
 
 
 def replay_report(scenario: Scenario, report: Report) -> Drill:
-    """Replay a report of `run --json`. Raises InputError for invalid inputs."""
+    """Replay the run of a report. Raises InputError for invalid inputs."""
     return _replay_journal(
         scenario, report["seed"], report["mode"], report["inputs"], to_ticks(report["ended_at_s"])
     )
 
 
 def find_divergence(drill: Drill, report: Report) -> Divergence | None:
-    """Return the first point at which the replay *drill* differs from the run of *report*; None if they are equal."""
+    """Return the first difference between the replay *drill* and the run of *report*; None if they are equal."""
     return run_to_completion(find_divergence_in_slices(drill, report))
 
 
@@ -93,7 +96,7 @@ def find_divergence_in_slices(drill: Drill, report: Report) -> Slices[Divergence
     """Run `find_divergence` in slices."""
     recorded = [StateHash(to_ticks(h["t_s"]), h["inputs"], h["hash"]) for h in report["hashes"]]
     difference = _compare_states(drill, recorded)
-    if report.get("cut_off"):  # such a report contains nothing more
+    if report.get("cut_off"):  # such a report has no other data to compare
         return difference or _compare_end(drill, report)
     event = yield from _find_first_event(report["events"], drill)
     if difference is None and event:
@@ -112,7 +115,7 @@ def _replay_journal(
     if problems:
         raise InputError(join_messages("; ", problems))
     drill = Drill(scenario, seed, mode)
-    play_inputs(drill, inputs, lambda item, problem: None)  # a run that has diverged may refuse an input
+    play_inputs(drill, inputs, lambda item, problem: None)  # a replay that has diverged may refuse an input
     drill.advance_to(tick)
     return drill
 
@@ -132,7 +135,7 @@ def _compare_states(drill: Drill, recorded: Sequence[StateHash]) -> Divergence |
 
 
 def _compare_end(drill: Drill, report: Report) -> Divergence | None:
-    """Compare the end of the run with that of the report. All recorded hashes have matched before."""
+    """Compare the end of the run with the report. All recorded hashes are known to be equal."""
     state_hash = StateHash(drill.tick, len(drill.journal), drill.compute_state_hash())
     reported_hash = StateHash(
         to_ticks(report["ended_at_s"]), state_hash.inputs, report.get("state_hash", state_hash.digest)
@@ -148,11 +151,11 @@ REPORTED: Final = (
     "scenario", "title", "seed", "mode", "origin", "ended_by", "score", "availability", "goals",
     "questions",
 )  # fmt: skip
-"""Fields of a report, besides events and states, that are compared. All follow from the inputs."""
+"""Other fields of a report that are compared. All of them follow from the inputs."""
 
 
 def _compare_report(drill: Drill, report: Report) -> Divergence | None:
-    """Compare the other fields of the report. The states have matched before."""
+    """Compare the other fields of the report. The states are known to be equal."""
     replayed_report = drill.build_report()
     for name in REPORTED:
         if name in report and to_json_types(report[name]) != to_json_types(replayed_report[name]):
@@ -166,7 +169,7 @@ def _compare_report(drill: Drill, report: Report) -> Divergence | None:
 
 
 def _find_first_difference(path: str, expected: object, actual: object) -> tuple[str, object, object]:
-    """Return the path of the first difference between two plain JSON values, with both values."""
+    """Return (path, expected value, actual value) of the first difference between two JSON values."""
     if isinstance(expected, dict) and isinstance(actual, dict):
         for key in {**actual, **expected}:
             if expected.get(key) != actual.get(key):
