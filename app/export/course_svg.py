@@ -147,7 +147,7 @@ def _draw_lane(name: str, spans: Iterable[StateSpan], top: float, end_tick: Tick
 
 
 def draw_axis(top: float, end_tick: Tick) -> str:
-    """Draw the time axis of a drawing. *top* is the y coordinate of the axis labels."""
+    """Draw the time axis of a drawing. *top* is the y coordinate just below the drawing."""
     step = _choose_time_step(end_tick)
     parts = []
     for tick in range(0, end_tick + 1, step):

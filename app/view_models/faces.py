@@ -13,7 +13,7 @@ class StatusSign(Struct, frozen=True):
     """Fact that is expressed by text, shape and tone, so that it is readable without color."""
 
     text: str
-    """English text that `label` translates. SQL Server's own terms are the same in every language."""
+    """Text that `label` translates. SQL Server's own terms are the same in every language."""
     tone: str
     """Name of a color token of the theme: ok, warn, bad, info or idle."""
     shape: str

@@ -104,9 +104,9 @@ class StageFacts(Struct, frozen=True):
     more_databases: int = 0
 
     def replace_voters(self, previous_votes: tuple[Vote, ...]) -> StageFacts:
-        """Return these facts with the voters in *previous_votes*, those at the time of the loss.
+        """Return these facts with the voters of *previous_votes*, those at the time of the loss.
 
-        The cluster adjusts votes after the loss; the stage does not show this.
+        The cluster adjusts votes after the loss. The stage continues to show the voters from before.
         """
         current_votes = {vote.name: vote for vote in self.votes}
         votes = tuple(

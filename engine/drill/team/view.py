@@ -142,7 +142,9 @@ SIGHT_BY_KIND: Final[dict[str, str]] = {
     "client": "clients",
     "goal": "goals",
 }
-"""Kind of event -> entry of `sees` that a role needs to notice it. A role does not notice other kinds."""
+"""Kind of event -> entry of `sees` that a role needs to notice it. Kinds without an entry belong to the drill
+itself.
+"""
 OF_SERVERS: Final = frozenset({"errorlog", "alert", "state", "role", "witness"})
 """Kinds of events that a server reports. A role does not notice them while the server does not respond."""
 WITHOUT_SERVER: Final = frozenset({"clients", "goals"})
