@@ -134,7 +134,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         return observation, reward, is_over, False, self._build_info(refused)
 
     def render(self) -> str:
-        """Return the output of the last step, one line per item."""
+        """Return the output of the last step as text."""
         return "\n".join(self._messages)
 
     def lines(self) -> list[str]:

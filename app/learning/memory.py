@@ -148,7 +148,7 @@ def _convert_to_utc(moment: datetime) -> datetime:
 
 
 def _apply_run(memory: _SkillMemory, run: PracticedRun) -> _SkillMemory:
-    """Return *memory* after one more run."""
+    """Return the state of the skill after *run*."""
     faded = memory.level * memory.estimate_recall(run.ended_at)
     level = faded + (run.quality - faded) * WEIGHTS[run.mode]
     failed = run.rating is Rating.Again

@@ -43,7 +43,7 @@ class ProfileSettings(Struct, frozen=True):
 
 
 def _read(value_json: str) -> object:
-    """Return the value; None if the text is not valid JSON or is nested too deeply."""
+    """Return the value of a JSON text; None if the text is not valid JSON or is nested too deeply."""
     try:
         return json.loads(value_json)
     except (ValueError, RecursionError):

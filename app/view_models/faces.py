@@ -66,7 +66,7 @@ class CopyFace(Struct, frozen=True):
     database: str
     role: StatusSign
     state: StatusSign | None
-    """Mirroring state; None without a session."""
+    """State of the session or availability group; None if the copy is in neither."""
     db_state: StatusSign
     safety: str | None
     signs: tuple[StatusSign, ...]
@@ -114,7 +114,7 @@ class ServerFace(Struct, frozen=True):
     resources.
     """
     troubles: tuple[str, ...]
-    """Faults of the computer: pulled cables, slow disks, closed ports."""
+    """Faults of the computer: unplugged cables, slow disks, closed ports."""
     host_node: str = ""
     """Node that hosts a failover cluster instance; empty for a standalone instance."""
     listeners: tuple[StatusSign, ...] = ()

@@ -120,7 +120,7 @@ class DrillCard(ScenarioSummary):
 
     @property
     def state(self) -> ResultLabel:
-        """Return the progress of the drill."""
+        """Return the learner's progress in the drill as a short label."""
         if not self.scored:
             return ResultLabel(tr("Free play"), "muted")
         if not self.known:

@@ -19,7 +19,7 @@ from engine.model import Tick, to_ticks
 LOSSES: Final = {name: points for points, name in LABELS}
 """Label of a loss -> minimum lost points."""
 NOTED: Final = LOSSES["good"]
-"""Lowest loss that is shown, in points."""
+"""Minimum loss of an action or wait that is marked as a loss, in points."""
 
 TONES: Final = {
     "brilliant": (mark("brilliant"), "info"),

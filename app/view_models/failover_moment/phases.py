@@ -11,7 +11,7 @@ from engine.tables import read_table
 FROM, TO, WITNESS, CLIENT, VOTES, QUEUE, DISK, LISTENER, PANEL = (
     "from", "to", "witness", "client", "votes", "queue", "disk", "listener", "panel",
 )  # fmt: skip
-"""Places on the stage; further servers stand at other1, other2 …"""
+"""Places on the stage. Other servers have the places other1, other2, …"""
 
 
 class PhaseKind(Struct, frozen=True):

@@ -201,7 +201,7 @@ def _build_base(drill: Drill, name: str, length_s: float) -> dict[str, object]:
 
 
 def _read_timeline(drill: Drill) -> Iterator[dict[str, object]]:
-    """Yield the timeline of the recorded scenario."""
+    """Yield the timeline entries of the recorded scenario."""
     data = tomllib.loads(drill.scenario.text)
     if data.get(VARIANTS):
         data = substitute_picks(data, pick_values(data[VARIANTS], drill.seed))

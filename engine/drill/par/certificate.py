@@ -95,7 +95,7 @@ class CertificateBuilder:
         self.fair = ParSearch(scenario, seed, spread=spread)
         self.clairvoyant = ParSearch(scenario, seed, fair=False, spread=spread)
         self.now = self.fair
-        """Running search."""
+        """Search that is currently running."""
         self._is_out_of_time = False
         self._earlier = before
         self._variant = select_variant(scenario, seed).model_copy(update={"variants": {}})

@@ -58,7 +58,7 @@ class ConditionPoller(DrillState):
         """Facts for conditions. They stay valid until a part of the world that conditions use changes."""
         self._parts_asked: tuple[object, ...] = ()
         self._asked_besides: list[object] = []
-        """Data besides the world that conditions use, at the last comparison."""
+        """Data outside the world that conditions use, at the last comparison."""
         self._changed = True
         """True if something has changed since the last poll."""
         self._settlings = -1
@@ -66,7 +66,7 @@ class ConditionPoller(DrillState):
         self._watch = PollState({}, {}, {}, [], 0)
         self._next_look: Tick = 0
         self._levels: tuple[Level, ...] = ()
-        """Levels of the flow at which a result may change before the next event."""
+        """Thresholds of the flow. If one is crossed, a result may change before the next event."""
         super().__init__(scenario, seed, mode)
 
     def fork_shallow(self) -> Self:
