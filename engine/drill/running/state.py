@@ -156,8 +156,8 @@ class DrillState:
         """Log owners and server states, for each sample."""
         self.goals = {goal.name: GoalState() for goal in scenario.goals}
         self.first_held: dict[str, Tick | None] = {}
-        """First tick at which each forbidden state or priced action was seen; None if the premise of the
-        price was not met then.
+        """Name -> tick at which the forbidden state or scored action first occurred; None if its premise was not
+        met then.
         """
         self.hints: list[OpenedHint] = []
         self.answers = {inquiry.name: InquiryAnswer() for inquiry in scenario.inquiries}
