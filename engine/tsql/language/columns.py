@@ -357,8 +357,7 @@ class _ColumnReader:
         """Parse the rest of a constraint after its first keyword.
 
         *keyword*: PRIMARY, UNIQUE, CHECK, FOREIGN or REFERENCES. *columns*: the column being defined; empty
-        for a
-        table constraint.
+        for a table constraint.
         """
         if keyword in ("PRIMARY", "UNIQUE"):
             self.parse_key(keyword, name, columns)

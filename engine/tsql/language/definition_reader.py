@@ -319,8 +319,7 @@ class Definitions(TableDefinitions):
         """Raise 137 or 1087 if the tokens since *start* contain a variable that is not declared.
 
         *execute*: the statement is EXEC. There, `@name =` names a parameter of the procedure, except directly
-        after
-        EXEC, where the variable receives the return value.
+        after EXEC, where the variable receives the return value.
         """
         first_variable = start + (self.tokens[start].upper in ("EXEC", "EXECUTE"))
         planner.check_version(self.tokens[start : self.place], self.version)

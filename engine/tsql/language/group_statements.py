@@ -4,8 +4,7 @@ from engine.tsql.language.statements import OnDatabase, Statement
 
 GroupOptions = tuple[tuple[str, str | tuple[str, ...]], ...]
 """Options as (name, value). Names are in capitals, values in their original spelling. An option without a
-value
-has an empty value.
+value has an empty value.
 
 SECONDARY_ROLE (ALLOW_CONNECTIONS = ALL) has the name SECONDARY_ROLE ALLOW_CONNECTIONS.
 """
@@ -21,8 +20,7 @@ class AlterGroup(OnGroup, frozen=True):
     """ALTER AVAILABILITY GROUP statement.
 
     *action* is FAILOVER, FORCE, OFFLINE, JOIN, SET, GRANT or DENY, or a verb and its object: DATABASE,
-    REPLICA or
-    LISTENER.
+    REPLICA or LISTENER.
     """
 
     action: str

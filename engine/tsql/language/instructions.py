@@ -38,8 +38,7 @@ class CompiledInstruction(Struct, frozen=True):
     action: Action
     handler: int | None
     """Index of the instruction at which execution continues after an error: the start of the CATCH block of
-    the
-    enclosing TRY. None outside TRY.
+    the enclosing TRY. None outside TRY.
     """
 
 

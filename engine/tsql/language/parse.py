@@ -358,8 +358,7 @@ UNSIMULATED_CLAUSES: Final = {
     "as_grantor": "GRANT, DENY or REVOKE … AS grantor",
 }
 """Grammar rule -> clause that it matches. A statement with such a clause is reported as not simulated,
-because the
-clause would change its meaning.
+because the clause would change its meaning.
 """
 
 _BUILD: Final[dict[str, Callable[[Children], object]]] = {

@@ -21,8 +21,7 @@ STATEMENT_TOKENS_MAX: Final = 9_000
 """Maximum number of tokens in one statement before message 8623.
 
 Assumed: enough for a call of sp_executesql with all its 2,100 parameters. sqlglot and the grammar parse such
-a
-statement in about 0.2 s. SQL Server runs out of resources at an IN list of tens of thousands of values.
+a statement in about 0.2 s. SQL Server runs out of resources at an IN list of tens of thousands of values.
 """
 
 
@@ -150,8 +149,8 @@ class TokenReader:
         """Skip to the end of an expression or statement. Return the index of its first token.
 
         The end is a semicolon, a closing parenthesis, or the first word of the next statement. With *commas*,
-        a comma
-        is also an end; with *assign*, `=` is also an end. With *in_brackets*, no word begins a statement.
+        a comma is also an end; with *assign*, `=` is also an end. With *in_brackets*, no word begins a
+        statement.
         """
         first, level, cases = self.place, 0, 0
         opened_clauses: set[str] = set()

@@ -36,8 +36,7 @@ class ScriptBatch:
     count: int = 1
     above: int = field(default=0, compare=False)
     """Number of lines of the submission above the batch. As in SSMS, messages count lines from the start of
-    the
-    submission.
+    the submission.
     """
 
 

@@ -11,8 +11,7 @@ from engine.tsql.query import planner
 
 INLINE_INDEX: Final = 2014
 """First version with INDEX in CREATE TABLE. Documented [DOC: CREATE TABLE]. Message 1018 of older versions is
-seen in
-public output.
+seen in public output.
 """
 
 

@@ -156,8 +156,7 @@ def _check_condition(call: ProcedureCall) -> None:
     """Check the condition of an alert: severity, message, performance counter or WMI query.
 
     Raises 14266 for a severity above 25, 14262 for an unknown message, and 14500 for a severity with a
-    message or
-    for a missing condition.
+    message or for a missing condition.
     """
     if not 0 <= call.get_number("@severity") <= 25:
         raise SqlError(14266, "@severity", "0..25")

@@ -16,8 +16,7 @@ def _add_message(call: ProcedureCall) -> None:
     """Execute sp_addmessage.
 
     Raises 15040 for a number below 50001, 15041 for an invalid severity, and 15043 for an existing message
-    without
-    REPLACE.
+    without REPLACE.
     """
     number, severity = call.get_number("@msgnum"), call.get_number("@severity")
     if number < USER_MESSAGE_MIN:

@@ -147,8 +147,7 @@ UDT_AND_XML: Final = (
     "SS_XML_SCHEMACOLLECTION_SCHEMA_NAME", "SS_XML_SCHEMACOLLECTION_NAME",
 )  # fmt: skip
 """Columns before the last one in the result sets of the variants _90 and _100. They describe UDT and xml
-columns
-and are NULL here.
+columns and are NULL here.
 """
 
 

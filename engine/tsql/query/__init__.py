@@ -1,1 +1,1 @@
-"""Translation of a query into a plan that SQLite runs with the same meaning: names, types, rewriting, costs."""
+"""Translation of a T-SQL query into a plan for SQLite: names, types, rewriting and costs."""

@@ -1,4 +1,4 @@
-"""APPLY and table-valued functions, as joins and derived tables of SQLite."""
+"""Rewriting of APPLY and table-valued functions as joins and derived tables for SQLite."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -23,17 +23,17 @@ PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
     "fn_trace_getinfo": ("traceid",),
     "fn_my_permissions": ("", "asked_handle"),
 }
-"""Table-valued function -> columns that take its arguments.
+"""Table-valued function -> columns that its arguments are compared with.
 
-An argument of NULL selects every row; an empty column name means that the argument is ignored. Other
-functions return all rows.
+An argument of NULL selects every row. An empty column name means that the argument is ignored. Functions that
+are not listed return all rows.
 """
 SIMULATED: Final = {"fn_my_permissions": (1, ("SERVER",))}
-"""Function -> (index of an argument, values for which its rows are known)."""
+"""Table-valued function -> (index of an argument, values of this argument that are simulated)."""
 
 
 def replace_applies(select: exp.Select, join: exp.Join) -> None:
-    """Replace CROSS APPLY or OUTER APPLY in the SELECT."""
+    """Replace a CROSS APPLY or OUTER APPLY in *select*. *join* is its node."""
     lateral = join.this
     outer = not lateral.args.get("cross_apply")
     inner = lateral.this
@@ -52,7 +52,7 @@ def replace_applies(select: exp.Select, join: exp.Join) -> None:
 
 
 def _apply_call(join: exp.Join, call: exp.Expr, alias: str, outer: bool) -> None:
-    """Replace a table function by a join with all its possible rows, on columns that equal its arguments."""
+    """Replace an applied table function by a join with all its possible rows, which must equal the arguments."""
     if (
         isinstance(call, exp.Dot)
         and isinstance(call.expression, exp.Anonymous)
@@ -85,7 +85,7 @@ def _alias_columns(source: exp.Expr) -> tuple[str, ...]:
 
 
 def _read_call(call: exp.Expr) -> tuple[str, list[exp.Expr], tuple[str, ...]]:
-    """Return (lowercase name, arguments, all parts of the name) of a call."""
+    """Return the lowercase name of a called function, its arguments, and all parts of its name."""
     parts = list(call.flatten()) if isinstance(call, exp.Dot) else [call]
     last_part = parts[-1]
     if not isinstance(last_part, exp.Anonymous):
@@ -95,7 +95,7 @@ def _read_call(call: exp.Expr) -> tuple[str, list[exp.Expr], tuple[str, ...]]:
 
 
 def _build_function_table(parts: tuple[str, ...], alias: str) -> exp.Table:
-    """Return the table of all rows that a function can return. Its name ends with the parentheses."""
+    """Return the table with all rows that a function can return. Its name ends with parentheses."""
     return exp.Table(
         this=exp.to_identifier(parts[-1].lower() + "()", quoted=True),
         db=exp.to_identifier(parts[-2] if len(parts) > 1 else "sys"),
@@ -106,7 +106,10 @@ def _build_function_table(parts: tuple[str, ...], alias: str) -> exp.Table:
 def _build_match_condition(
     columns: tuple[str, ...], arguments: list[exp.Expr], alias: str
 ) -> exp.Expr | None:
-    """Return the condition that each column equals its argument. NULL, DEFAULT or -1 matches every row."""
+    """Return the condition that each column equals its argument; None without one.
+
+    An argument of NULL, DEFAULT or -1 matches every row.
+    """
     conditions: list[exp.Expr] = []
     for name, value in zip(columns, arguments, strict=False):
         if not name or isinstance(value, exp.Null) or value.name.upper() == "DEFAULT":
@@ -120,7 +123,7 @@ def _build_match_condition(
 
 
 def replace_table_call(table: exp.Table) -> None:
-    """Replace FROM function(arguments) by the matching rows of its table."""
+    """Replace `FROM function(arguments)` by the matching rows of the function's table."""
     parts: tuple[str, ...]
     if isinstance(table.this, exp.Anonymous) and _is_nodes(table.this):
         _replace_nodes_call(table, table.this)
@@ -153,7 +156,10 @@ def replace_table_call(table: exp.Table) -> None:
 def _apply_values(
     select: exp.Select, join: exp.Join, values: exp.Values, alias: str, columns: list[str]
 ) -> None:
-    """Replace (VALUES (a, b), (c, d)) x (p, q) by row numbers. x.p selects its value by the row number."""
+    """Replace an applied `(VALUES (a, b), (c, d)) x (p, q)` by row numbers.
+
+    A column such as x.p becomes a choice by row number.
+    """
     rows = [list_cells(row) for row in values.expressions]
     numbers: exp.Expr = exp.Select(expressions=[exp.alias_(exp.Literal.number(0), "n", quoted=True)])
     for index in range(1, len(rows)):
@@ -184,7 +190,7 @@ def _apply_values(
 def _apply_select(
     select: exp.Select, join: exp.Join, inner: exp.Select, alias: str, columns: list[str], outer: bool
 ) -> None:
-    """Replace a derived table by a subquery for each use if it has at most one row, else by a join."""
+    """Replace an applied SELECT: by one subquery per use if it has at most one row, else by a join."""
     if any(projection.is_star for projection in inner.expressions):
         raise UnsimulatedFeatureError("CROSS APPLY and OUTER APPLY of SELECT *")
     names = columns or [get_projection_name(projection) for projection in inner.expressions]
@@ -222,13 +228,16 @@ def _apply_select(
 
 
 PACKED: Final = "packed"
-"""Metadata key of a JSON list with one element per row. json_each of SQLite expands it to a table."""
+"""Metadata key of a call of json_each, which expands a JSON list with one element per row to a table."""
 
 
 def _apply_packed(
     select: exp.Select, join: exp.Join, inner: exp.Query, alias: str, columns: list[str], outer: bool
 ) -> None:
-    """Replace any other query by one that runs for each row of the left side and returns packed rows (scratch.py)."""
+    """Replace any other applied query.
+
+    It runs for each row of the left side and returns its rows as JSON (scratch.py).
+    """
     first_expression: exp.Expr = inner
     while isinstance(first_expression, exp.SetOperation):
         first_expression = first_expression.this
@@ -276,11 +285,14 @@ ROWS_OF: Final = {
     "string_split": ("value", "ordinal"),
     "generate_series": ("value",),
 }
-"""Table-valued function whose rows depend on its arguments -> its columns."""
+"""Table-valued function that computes its rows from its arguments -> its columns."""
 
 
 def _build_packed_call(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
-    """Return the call that packs the rows of a function in ROWS_OF (environment.py); None for any other function."""
+    """Return the call that returns the rows of a function in ROWS_OF as JSON; None for other functions.
+
+    environment.py implements the called functions.
+    """
     if name == "dm_os_file_exists" and len(arguments) == 1:
         return exp.Anonymous(this="file_found", expressions=[arguments[0].copy()])
     if name == "fn_my_permissions" and len(arguments) == 2 and arguments[1].name.upper() == "OBJECT":
@@ -307,7 +319,7 @@ def _build_packed_call(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
 
 
 def _list_packed_columns(name: str, arguments: Sequence[exp.Expr]) -> tuple[str, ...]:
-    """Return the columns of a function in ROWS_OF. STRING_SPLIT has an ordinal on request."""
+    """Return the columns of a function in ROWS_OF. STRING_SPLIT has the column `ordinal` only on request."""
     if name == "string_split" and (len(arguments) < 3 or arguments[2].name != "1"):
         return ("value",)
     return ROWS_OF[name]
@@ -323,7 +335,10 @@ PACKED_FUNCTIONS: Final = frozenset(
         "table_function_rows",
     }
 )
-"""Table-valued functions of T-SQL without a schema. The last one calls user-defined functions (functions.py)."""
+"""Table-valued functions that are called without a schema.
+
+table_function_rows calls user-defined functions (functions.py).
+"""
 
 
 def _replace_with_packed(table: exp.Table, values: exp.Expr, names: Sequence[str]) -> None:
@@ -355,7 +370,7 @@ def _is_nodes(call: exp.Anonymous) -> bool:
 
 
 def _apply_nodes(join: exp.Join, xml: exp.Expr, call: exp.Anonymous, alias: str, outer: bool) -> None:
-    """Replace xml.nodes('path') AS alias (column) by a row for each node."""
+    """Replace an applied `xml.nodes('path') AS alias (column)` by one row per node."""
     select = join.find_ancestor(exp.Select)
     names = [column.name for column in join.this.args["alias"].columns] if join.this.args.get("alias") else []
     if (
@@ -371,7 +386,7 @@ def _apply_nodes(join: exp.Join, xml: exp.Expr, call: exp.Anonymous, alias: str,
 
 
 def _replace_nodes_call(table: exp.Table, call: exp.Anonymous) -> None:
-    """Replace FROM @x.nodes('path') AS alias (column)."""
+    """Replace `FROM @x.nodes('path') AS alias (column)` by one row per node."""
     select, alias = table.find_ancestor(exp.Select), table.args.get("alias")
     names = [column.name for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
     xml, holder = table.args.get("db"), table.args.get("catalog")
@@ -396,7 +411,7 @@ def _build_nodes_source(xml: exp.Expr, call: exp.Anonymous, alias: str) -> exp.L
 
 
 def check_path(text: str) -> None:
-    """Raise UnsimulatedFeatureError for XQuery that is not simulated (xpath.py)."""
+    """Raise UnsimulatedFeatureError for an XQuery path that is not simulated (xpath.py)."""
     try:
         xpath.compile_path(text)
     except xpath.UnsimulatedPathError:
@@ -411,7 +426,10 @@ def _join_inner(
     uses: Mapping[str, exp.Expr],
     outer: bool,
 ) -> None:
-    """Replace (SELECT a FROM x WHERE x.k = t.k) d by JOIN x ON x.k = t.k, and d.a by its expression."""
+    """Replace an applied derived table by a join, and its columns by their expressions.
+
+    `(SELECT a FROM x WHERE x.k = t.k) d` becomes `JOIN x ON x.k = t.k`.
+    """
     source = inner.args["from_"].this
     inner_joins = inner.args.get("joins") or []
     _substitute(select, join, alias, uses)
@@ -433,7 +451,7 @@ def _get_value(projection: exp.Expr) -> exp.Expr:
 
 
 def _has_own_aggregate(value: exp.Expr) -> bool:
-    """Return whether *value* contains an aggregate of this query that is not a window function."""
+    """Return whether *value* contains an aggregate of its own query, without OVER."""
     for node in value.find_all(exp.AggFunc, exp.Anonymous):
         is_aggregate = isinstance(node, exp.AggFunc) or str(node.this).lower() in _AGGREGATES
         if (
@@ -464,7 +482,7 @@ def _add_condition(select: exp.Select, condition: exp.Expr) -> None:
 
 
 def _substitute(select: exp.Select, join: exp.Join, alias: str, uses: Mapping[str, exp.Expr]) -> None:
-    """Replace every column of the applied table in *select* by its expression."""
+    """Replace every column of the applied table in *select* by its expression in *uses*."""
     values_by_name = {name.lower(): value for name, value in uses.items()}
     sizes = {name: count_nodes(value) for name, value in values_by_name.items()}
     copied = 0
@@ -479,9 +497,9 @@ def _substitute(select: exp.Select, join: exp.Join, alias: str, uses: Mapping[st
                 raise UnsimulatedFeatureError(f"the column {column.sql()} of an applied table")
             continue
         if not table and column.find_ancestor(exp.Select) is not select:
-            continue  # a column without a table prefix in a subquery belongs to that subquery
+            continue  # in a subquery, a column without a table prefix belongs to the subquery
         copied += sizes[column.name.lower()]
-        if copied > COPIED_MAX:  # nested x.a of y.a + y.a of z.a + z.a … doubles in size
+        if copied > COPIED_MAX:  # each nested x.a = y.a + y.a doubles the size
             raise SqlError(8623)
         replacement: exp.Expr = exp.Paren(this=value.copy())
         if column.parent is select and column.arg_key == "expressions":
@@ -490,7 +508,7 @@ def _substitute(select: exp.Select, join: exp.Join, alias: str, uses: Mapping[st
 
 
 def _expand_stars(select: exp.Select, alias: str, uses: Mapping[str, exp.Expr]) -> None:
-    """Replace x.* of the applied table by its columns. A bare * stays."""
+    """Replace x.* of the applied table by its columns. Raises UnsimulatedFeatureError for * alone."""
     expressions: list[exp.Expr] = []
     for projection in select.expressions:
         is_own_star = projection.is_star and projection.find(exp.Column) is not None
@@ -510,7 +528,7 @@ COPIED_MAX: Final = 4_000
 
 
 def list_cells(row: exp.Expr) -> list[exp.Expr]:
-    """Return the values of one row of VALUES. A row with one value is a Paren node."""
+    """Return the values in one row of VALUES. A row with a single value is a Paren node."""
     return (
         list(row.expressions)
         if isinstance(row, exp.Tuple)
@@ -519,12 +537,12 @@ def list_cells(row: exp.Expr) -> list[exp.Expr]:
 
 
 def get_projection_name(projection: exp.Expr) -> str:
-    """Return the name of a result column; "" without one."""
+    """Return the name of a result column; "" for a column without a name."""
     if isinstance(projection, exp.EQ) and isinstance(projection.this, exp.Column):
-        return str(projection.this.name)  # name = value
+        return str(projection.this.name)  # the form `name = value`
     return str(projection.alias_or_name)
 
 
 def count_nodes(tree: exp.Expr) -> int:
-    """Count the nodes of a tree."""
+    """Return the number of nodes in a tree."""
     return sum(1 for _ in tree.walk())

@@ -1,7 +1,7 @@
-"""Binding of a query: every name is resolved and every expression gets its type before anything runs.
+"""Binding of a query: every name is resolved and every expression gets its type before the query runs.
 
-Compile-time errors of SQL Server are raised here, all together: names (207, 209, 4104), aggregates (8120,
-147, 130 …), ORDER BY (145, 1033), derived tables (8155, 8156), and types (206, 402, 8117).
+All compile-time errors of SQL Server are raised here: names (207, 209, 4104), aggregates (8120, 147, 130 …),
+ORDER BY (145, 1033), derived tables (8155, 8156), and types (206, 402, 8117).
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,7 +29,7 @@ from engine.tsql.scalars.types import DECIMALS, MAX, NULL, SqlType, common_type,
 
 
 def bind_query(tree: exp.Expr, names: BindingContext = NO_NAMES) -> Columns | None:
-    """Return the columns of the query *tree*, after inserting all implicit conversions. Raises SqlError."""
+    """Insert all implicit conversions into *tree* and return its result columns. Raises SqlError."""
     binder = QueryBinder(names)
     try:
         columns = binder.bind_query(tree)
@@ -54,7 +54,7 @@ class QueryBinder(Grouping):
     # -- expressions
 
     def bind(self, node: exp.Expr) -> Kind:
-        """Return the type of an expression in the SELECT that is being bound."""
+        """Return the type of an expression in the current SELECT."""
         rule = infer.RULES.get(type(node))
         if rule is None:
             return self.bind_parts(node)
@@ -70,7 +70,7 @@ class QueryBinder(Grouping):
         return None
 
     def bind_all(self, nodes: Iterable[exp.Expr]) -> list[Kind]:
-        """Return the types of several expressions. An error in one does not stop the others."""
+        """Return the types of several expressions. After an error, bind the others too."""
         kinds: list[Kind] = []
         for node in nodes:
             try:
@@ -81,7 +81,7 @@ class QueryBinder(Grouping):
         return kinds
 
     def convert(self, node: exp.Expr, kind: Kind, source: Kind = None) -> None:
-        """Convert the result of an aggregate or function to its type. With OVER, convert the whole window function."""
+        """Convert the result of an aggregate or function to *kind*; with OVER, the window function."""
         if kind is None or kind == NULL or kind.name == "float":
             return
         outer = node.parent if isinstance(node.parent, exp.Window) else node
@@ -90,7 +90,7 @@ class QueryBinder(Grouping):
     # -- nested queries
 
     def bind_subquery(self, node: object) -> Columns | None:
-        """Return the columns of a subquery, in which the columns around it are visible."""
+        """Return the columns of a subquery, which can use the columns of the outer queries."""
         while isinstance(node, exp.Subquery):
             node = node.this
         if isinstance(node, exp.Query):
@@ -114,7 +114,7 @@ class QueryBinder(Grouping):
         node.meta["one_row"] = True
 
     def convert_column(self, query: exp.Expr, source: SqlType, target: Kind) -> None:
-        """Convert the only column of a subquery."""
+        """Convert the only column of a subquery from *source* to *target*."""
         while isinstance(query, exp.Subquery):
             query = query.this
         if isinstance(query, exp.Select) and len(query.expressions) == 1:
@@ -123,7 +123,7 @@ class QueryBinder(Grouping):
     # -- whole queries
 
     def bind_query(self, tree: exp.Expr) -> Columns | None:
-        """Return the result columns of the query. Names are resolved in it first, then in the outer queries."""
+        """Return the result columns of the query. Its own names precede those of outer queries."""
         outer = self.space
         self.space = SelectScope(outer)
         try:
@@ -286,12 +286,12 @@ class QueryBinder(Grouping):
         if clause is None or clause.args.get("kind") != "XML":
             return columns
         self._write_as_xml(select, columns)
-        # the only column of FOR XML: xml with TYPE, else text
+        # FOR XML has one column: xml with TYPE, else text
         typed = any(str(option.this.name).upper() == "TYPE" for option in clause.expressions)
         return (("XML_F52E2B61-18A1-11d1-B105-00805F49916B", SqlType("xml") if typed else nvarchar(MAX)),)
 
     def _write_as_xml(self, select: exp.Select, columns: Columns | None) -> None:
-        """Convert dates and floats as XML represents them (styles 126 and 2 of CONVERT)."""
+        """Convert dates and floats to the form that XML uses (styles 126 and 2 of CONVERT)."""
         for projection, (_, kind) in zip(list(select.expressions), columns or (), strict=False):
             if kind is None or projection.is_star or kind.name not in XML_STYLES:
                 continue
@@ -368,7 +368,7 @@ class QueryBinder(Grouping):
             columns = self._bind_values(node)
         else:
             outer = self.space
-            # a derived table cannot see its neighbors
+            # a derived table cannot use the other tables of FROM
             self.space = outer.outer if outer is not None else None
             space = SelectScope(self.space, ctes=dict(outer.ctes) if outer is not None else {})
             self.space = space
@@ -448,7 +448,7 @@ class QueryBinder(Grouping):
             self.bind_all([node])
 
     def _describe_projection(self, projection: exp.Expr) -> tuple[str, str]:
-        """Return name and expression of a result column; empty texts if it may stand for several columns."""
+        """Return the name and the text of a result column; empty texts for a star."""
         if projection.is_star:
             return "", ""
         value = unalias(projection)
@@ -457,7 +457,7 @@ class QueryBinder(Grouping):
         )
 
     def _build_column_key(self, node: exp.Expr) -> str:
-        """Return the normal form of a column with its table; empty for any other node."""
+        """Return the normalized name of a column with its table; "" for other nodes."""
         if not isinstance(node, exp.Column) or node.is_star:
             return ""
         try:
@@ -470,7 +470,7 @@ class QueryBinder(Grouping):
     def _check_order_term(
         self, node: exp.Expr, projections: list[tuple[str, str]], seen_terms: set[int | str]
     ) -> None:
-        """Raise 169 for a duplicate in ORDER BY, 209 for a name that two different result columns have.
+        """Raise 169 for a repeated ORDER BY term, 209 for a name of two different result columns.
 
         Two result columns with the same value are different terms, as in the queries of TypeORM.
         """
@@ -523,7 +523,7 @@ XML_STYLES: Final = {
     **dict.fromkeys(("datetime", "smalldatetime", "datetime2", "date", "datetimeoffset"), 126),
     **dict.fromkeys(("float", "money", "smallmoney"), 2),
 }
-"""Type -> style of CONVERT in which FOR XML represents it."""
+"""Type -> style of CONVERT that FOR XML uses."""
 
 
 # --- helpers for columns ------------------------------------------------------------------------------------
@@ -538,7 +538,7 @@ def _rename_columns(columns: Columns | None, named: list[str]) -> Columns | None
 
 
 def _check_recursion(anchor: Columns | None, recursive_columns: Columns | None, name: str) -> None:
-    """Raise 240 for a column whose type differs in the recursive part of a CTE."""
+    """Raise 240 if a column has different types in the anchor and in the recursive part of a CTE."""
     for (column, first_sql_type), (_, second) in zip(anchor or (), recursive_columns or (), strict=False):
         if first_sql_type is None or second is None or NULL in (first_sql_type, second):
             continue
@@ -548,7 +548,7 @@ def _check_recursion(anchor: Columns | None, recursive_columns: Columns | None, 
 
 
 def _check_unpivoted(pivot: exp.Expr, source: QuerySource) -> None:
-    """Raise 8167 for a column whose type differs from that of the first column in the list."""
+    """Raise 8167 if a column in the UNPIVOT list has another type than the first one."""
     fields = pivot.args.get("fields") or []
     names = [str(column.name) for column in fields[0].expressions] if len(fields) == 1 else []
     kinds = [kind for name in names for kind in source.find_types(name)[:1]]
@@ -568,7 +568,7 @@ def _get_column_name(projection: exp.Expr) -> str:
 
 
 def reject_order(node: exp.Expr) -> None:
-    """Raise 1033 for ORDER BY inside a query without TOP, OFFSET or FOR XML."""
+    """Raise 1033 for an inner query with ORDER BY but without TOP, OFFSET or FOR XML."""
     if not isinstance(node, exp.Select | exp.SetOperation) or node.args.get("order") is None:
         return
     if node.args.get("limit") is None and node.args.get("offset") is None and node.args.get("for_") is None:
@@ -576,7 +576,7 @@ def reject_order(node: exp.Expr) -> None:
 
 
 def _check_collations(tree: exp.SetOperation, members: Sequence[exp.Expr]) -> None:
-    """Raise 468 if two sides of a UNION, EXCEPT or INTERSECT name different collations for a column."""
+    """Raise 468 if a column has different explicit collations in two parts of a set operation."""
     name = type(tree).__name__.upper() + (" ALL" if not tree.args.get("distinct", True) else "")
     lists = [_list_own_projections(member) for member in members]
     for values in zip(*lists, strict=False):
@@ -584,7 +584,7 @@ def _check_collations(tree: exp.SetOperation, members: Sequence[exp.Expr]) -> No
 
 
 def _list_own_projections(member: exp.Expr) -> list[exp.Expr]:
-    """Return the projections of one side of a UNION; none if it is not a plain SELECT or contains a star."""
+    """Return the projections in one part of a UNION; none for a star or anything but a SELECT."""
     while isinstance(member, exp.Subquery):
         member = member.this
     is_plain = isinstance(member, exp.Select) and not any(item.is_star for item in member.expressions)
@@ -592,7 +592,7 @@ def _list_own_projections(member: exp.Expr) -> list[exp.Expr]:
 
 
 def _convert_projections(member: exp.Expr, columns: Columns, kinds: Sequence[Kind]) -> None:
-    """Convert the columns of one side of a UNION to the types of the whole UNION."""
+    """Convert the columns in one part of a UNION to the types of the result."""
     projections = _list_own_projections(member)
     if len(projections) != len(columns):
         return

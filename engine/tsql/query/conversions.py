@@ -1,4 +1,4 @@
-"""Helpers for the rules in infer.py: their interface to the binder, and explicit conversions in the tree."""
+"""Helpers for the type rules in infer.py: interface of the binder, conversions, and rules of aggregates."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
@@ -26,7 +26,7 @@ Kind = SqlType | None
 
 
 class Binder(Protocol):
-    """Interface of the binder (bind.py) for the rules."""
+    """Interface of the binder (bind.py) that type rules use."""
 
     names: BindingContext
     space: SelectScope | None
@@ -41,16 +41,16 @@ class Binder(Protocol):
         """Bind an expression and return its type."""
 
     def bind_parts(self, node: exp.Expr) -> Kind:
-        """Bind the parts of a node and return their common type."""
+        """Bind the children of a node whose own type is unknown."""
 
     def convert(self, node: exp.Expr, kind: Kind, source: Kind = None) -> None:
-        """Convert a node to *kind*."""
+        """Convert the result of a node to the type *kind*."""
 
     def bind_subquery(self, node: object) -> Columns | None:
         """Bind a subquery and return its columns."""
 
     def limit_to_one_row(self, node: exp.Expr) -> None:
-        """Make a scalar subquery raise 512 for more than one row."""
+        """Make a scalar subquery raise 512 for a second row."""
 
     def convert_column(self, query: exp.Expr, source: SqlType, target: Kind) -> None:
         """Convert the only column of a query."""
@@ -60,7 +60,7 @@ Rule = Callable[[Binder, exp.Expr], Kind]
 
 
 INSERTED: Final = "made"
-"""Metadata key of an inserted call, which the query's text does not contain."""
+"""Metadata key of a call that was inserted, so the text of the query does not contain it."""
 
 
 def check_collations(operation: str, *values: exp.Expr) -> None:
@@ -72,7 +72,7 @@ def check_collations(operation: str, *values: exp.Expr) -> None:
 
 
 def _find_explicit_collation(node: exp.Expr) -> str:
-    """Return the collation that COLLATE gives to the expression or to a part of a concatenation, or ""."""
+    """Return the collation that COLLATE gives to the expression or to a part of it; "" without COLLATE."""
     while True:
         if isinstance(node, exp.Collate):
             name = str(node.expression.name)
@@ -88,7 +88,7 @@ OWN_COLLATIONS: Final = frozenset({"DATABASE_DEFAULT", "CATALOG_DEFAULT"})
 
 
 def wrap_in_call(node: exp.Expr, name: str, *before: exp.Expr, suffix: Sequence[exp.Expr] = ()) -> exp.Expr:
-    """Replace *node* with the call *name*(*before*, node, *suffix*) and return the call."""
+    """Replace *node* by the call *name*(*before*, *node*, *suffix*), and return the call."""
     call = exp.Anonymous(this=name, expressions=[])
     call.meta[INSERTED] = True
     node.replace(call)
@@ -97,12 +97,12 @@ def wrap_in_call(node: exp.Expr, name: str, *before: exp.Expr, suffix: Sequence[
 
 
 def literal(value: object) -> exp.Expr:
-    """Return a literal of text."""
+    """Return a string literal."""
     return exp.Literal.string(str(value))
 
 
 def convert_to(node: exp.Expr, source: Kind, target: Kind) -> None:
-    """Convert *node*, unless its stored values already compare correctly with those of *target*. Raises 206."""
+    """Convert *node* to *target*, unless stored values of both types compare correctly. Raises 206."""
     if source is None or target is None or source in (NULL, target):
         return
     if (
@@ -116,13 +116,13 @@ def convert_to(node: exp.Expr, source: Kind, target: Kind) -> None:
 
 
 def as_float(node: exp.Expr, kind: Kind) -> None:
-    """Convert a long decimal to float for a comparison with a number that is stored in another form."""
+    """Convert a long decimal to float, so that it can be compared with a number in another stored form."""
     if kind is not None and kind.is_long:
         wrap_in_call(find_replacement(node), "convert", literal("float"), suffix=(exp.Null(), literal(kind)))
 
 
 def convert_to_common_type(binder: Binder, nodes: Sequence[exp.Expr]) -> Kind:
-    """Convert several values to their common type and return it."""
+    """Convert several values to their common type. Return this type."""
     kinds = [binder.bind(node) for node in nodes]
     common_kind: Kind = NULL
     for kind in kinds:
@@ -133,14 +133,14 @@ def convert_to_common_type(binder: Binder, nodes: Sequence[exp.Expr]) -> Kind:
 
 
 def find_replacement(node: exp.Expr) -> exp.Expr:
-    """Return the node that now has the place of *node*: itself, or the outermost call around it."""
+    """Return the outermost inserted call around *node*, or *node* itself if no call was inserted."""
     while isinstance(node.parent, exp.Anonymous) and node.parent.meta.get(INSERTED):
         node = node.parent
     return node
 
 
 def as_text(binder: Binder, node: exp.Expr, kind: Kind) -> None:
-    """Convert a value that is not a text to text, by the rules of its type."""
+    """Convert a value that is not text to text, by the rules of its type."""
     if (
         kind is not None
         and kind != NULL
@@ -203,11 +203,15 @@ _WINDOWED: Final = _ORDERED | {
 """Functions that accept OVER [DOC: OVER]."""
 
 _FRAMED: Final = frozenset({"first_value", "last_value"})
-"""Functions among them that accept ROWS or RANGE."""
+"""Functions in _ORDERED that accept ROWS or RANGE."""
 
 
 def _check_window(node: exp.Expr) -> None:
-    """Raise 4112 without a required ORDER BY, 5308 for a number in it, 4113 or 10759 for another function."""
+    """Raise an error for an invalid function with OVER.
+
+    The most important are 4112 without a required ORDER BY, 4113 for a function that does not accept OVER,
+    and 5308 for a number in ORDER BY.
+    """
     function, order = node.this, node.args.get("order")
     if isinstance(function, exp.WithinGroup):
         raise UnsimulatedFeatureError(f"the function {str(function.this.this).lower()}")
@@ -238,7 +242,7 @@ def _check_window(node: exp.Expr) -> None:
 
 
 def _get_literal_sign(node: object) -> int | None:
-    """Return -1, 0 or 1, the sign of a literal number; None for anything else."""
+    """Return the sign of a literal number, -1, 0 or 1; None for other nodes."""
     node = node.unnest() if isinstance(node, exp.Expr) else node
     if isinstance(node, exp.Neg):
         return -1
@@ -253,13 +257,13 @@ def _infer_window(binder: Binder, node: exp.Expr) -> Kind:
         parts = node.args.get(key)
         for part in (
             [parts] if isinstance(parts, exp.Expr) else parts or []
-        ):  # ORDER BY in OVER cannot use aliases
+        ):  # bound here, because ORDER BY in OVER cannot use aliases
             binder.bind_parts(part)
     return binder.bind(node.this)
 
 
 def _infer_average(binder: Binder, node: exp.Expr) -> Kind:
-    """Rewrite AVG as SUM divided by COUNT, so that integers give an integer. With OVER, both are window functions."""
+    """Mark AVG for rewriting as SUM divided by COUNT, so that integers give an integer. Return its type."""
     kind = returns.infer_average_type(_bind_argument(binder, node))
     if kind is not None:
         node.meta["average"] = str(kind)
@@ -272,7 +276,7 @@ def _infer_deviation(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _infer_string_agg(binder: Binder, node: exp.Expr) -> Kind:
-    """Return the type of STRING_AGG: as wide as its texts, else 8,000 bytes [DOC: STRING_AGG]."""
+    """Return the type of STRING_AGG: (max) if its texts are, else 8,000 bytes [DOC: STRING_AGG]."""
     if len(node.expressions) != 2 and KEYS not in node.meta:
         raise SqlError(174, "STRING_AGG", 2)
     kind, *_ = [binder.bind(value) for value in list(node.expressions)]
@@ -292,7 +296,10 @@ _HASHED: Final = frozenset({"bit", "tinyint", "smallint", "int", "null"})
 
 
 def _checksum(binder: Binder, node: exp.Expr) -> Kind:
-    """Refuse types whose checksum is unknown. Programs use that of NEWID as a random number."""
+    """Return the type of CHECKSUM. Raises UnsimulatedFeatureError for types whose checksum is unknown.
+
+    Programs use the checksum of NEWID as a random number.
+    """
     for argument in list(node.expressions):
         kind = None if isinstance(argument, exp.Star) else binder.bind(argument)
         text_known = node.name.lower() == "binary_checksum" and kind and kind.name in ("char", "varchar")
@@ -303,7 +310,7 @@ def _checksum(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _infer_row_function(binder: Binder, node: exp.Expr) -> Kind:
-    """Return the type of LAG, FIRST_VALUE and others: that of the value. A default is converted to it."""
+    """Return the type of LAG, FIRST_VALUE and similar: the type of the value. Convert a default value to it."""
     kind = binder.bind(node.this)
     for key, part in node.args.items():
         if key != "this" and isinstance(part, exp.Expr):
@@ -319,12 +326,12 @@ def _infer_row_number(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def is_series(call: exp.Expr) -> bool:
-    """Return whether *call* is a call of GENERATE_SERIES."""
+    """Return whether *call* calls GENERATE_SERIES."""
     return isinstance(call, exp.Anonymous) and str(call.this).lower() == "generate_series"
 
 
 def infer_series(binder: Binder, node: exp.Expr) -> Kind:
-    """Return the common type of the arguments of GENERATE_SERIES [DOC: GENERATE_SERIES]. Raises 5373."""
+    """Return the common type of GENERATE_SERIES's arguments [DOC: GENERATE_SERIES]. Raises 5373."""
     kinds = [binder.bind(value) for value in list(node.expressions)]
     sql_types = [kind for kind in kinds if kind is not None and kind != NULL]
     names = {"numeric" if kind.name == "decimal" else kind.name for kind in sql_types}
@@ -352,11 +359,11 @@ NAMED: Final[dict[str, Rule]] = {
     "string_agg": _infer_string_agg,
     **dict.fromkeys(("checksum", "binary_checksum"), _checksum),
 }
-"""Aggregates and functions that the tree contains by name -> rule for their type."""
+"""Aggregate or function without its own node class -> rule for its type."""
 
 
 def is_bare_function(node: exp.Expr) -> bool:
-    """Return whether the node is a function without parentheses, which is not a column and does not name its result."""
+    """Return whether sqlglot's column node is a function without parentheses, such as CURRENT_TIMESTAMP."""
     return (
         not node.args.get("table")
         and not node.this.args.get("quoted")

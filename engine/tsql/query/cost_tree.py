@@ -1,4 +1,4 @@
-"""Cost of a query (plans.py), derived from its sqlglot tree."""
+"""Derivation of a query's cost model (plans.py) from its sqlglot tree."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, TypeGuard
@@ -10,14 +10,14 @@ from engine.messages import SqlError
 from engine.tsql.query.plans import COST_MAX, NO_QUERY, Bound, CostSource, Equal, QueryCost
 
 QUERIES_MAX: Final = 3_000
-"""Maximum number of nested queries before message 8623. Each use of a CTE counts.
+"""Maximum number of nested queries before message 8623. Each use of a CTE counts, because SQLite copies it.
 
-Assumed: SQLite copies a CTE at each use.
+The figure is assumed.
 """
 
 
 def build_cost(tree: exp.Expr) -> QueryCost:
-    """Return the cost of the query from the text that SQLite will run. Raises SqlError 8623."""
+    """Return the cost model of the query that SQLite will run. Raises SqlError 8623."""
     column_names = {column.name.lower() for column in tree.find_all(exp.Column)}
     star = tree.find(exp.Star) is not None
     return replace(_CostReader().read_query(tree), columns_named=COST_MAX if star else len(column_names))
@@ -61,7 +61,7 @@ class _CostReader:
         return QueryCost(parts=(query_cost,), recursive=True)
 
     def _count_inner_queries(self, query: QueryCost) -> None:
-        """Count the inner queries, each as often as it is referenced. Raises 8623."""
+        """Count the inner queries of *query*. Each counts as often as it is referenced. Raises 8623."""
         weight = 1
         for part in (*query.parts, *(s.query for s in query.sources), *(inner for inner, _ in query.inner)):
             weight += self._weights.get(part, 0) if part is not None else 0
@@ -119,14 +119,14 @@ class _CostReader:
         )
 
     def _read_packed_rows(self, call: exp.Expr) -> QueryCost:
-        """Return the cost of rows from json_each: those of a query that packs its own rows, or the nodes of XML."""
+        """Return the cost of rows from json_each: the rows of a query as JSON, or nodes of XML."""
         packed = call.expressions[0]
         if isinstance(packed, exp.Subquery):
             return self.read_query(packed.this.args["from_"].this)
         return QueryCost(parts=(NO_QUERY,) * NODES_ASSUMED, calls=1)
 
     def _get_table_name(self, node: exp.Expr) -> str:
-        """Return the name of a table in SQLite; empty for a query."""
+        """Return the name of a table in SQLite; "" for a query."""
         if _is_packed(node):
             return ""
         return node.name if isinstance(node, exp.Table) and node.name.lower() not in self._named else ""
@@ -165,14 +165,14 @@ class _CostReader:
             table = self._get_table_name(node)
         elif isinstance(node, exp.Subquery):
             query = self.read_query(node.this)
-        conditions = [*tests, *common] if outer else tests  # WHERE filters the rows without a match
+        conditions = [*tests, *common] if outer else tests  # WHERE also filters rows without a match
         bounds = tuple(_iterate_bounds(conditions, source_names[-1], len(tables) == 1)) if table else ()
         return CostSource(table, query, tuple(equal), tuple(fixed), bounds, outer)
 
     def _count_calls(
         self, nodes: Sequence[object], source_names: list[str], inner: list[tuple[QueryCost, bool]]
     ) -> int:
-        """Return the number of calls in the expressions. Queries in them are appended to *inner*."""
+        """Return the number of function calls in the expressions. Append their subqueries to *inner*."""
         calls = 0
         remaining_nodes = [part for node in nodes for part in (node if isinstance(node, list) else [node])]
         while remaining_nodes:
@@ -188,7 +188,7 @@ class _CostReader:
 
 
 NODES_ASSUMED: Final = 20
-"""Number of nodes that a path is assumed to find in XML."""
+"""Number of nodes that a path finds in XML. Assumed."""
 
 
 def _is_packed(node: exp.Expr) -> bool:
@@ -196,7 +196,7 @@ def _is_packed(node: exp.Expr) -> bool:
 
 
 def _list_sorts(expression: exp.Expr) -> list[exp.Window]:
-    """Return the window functions that sort. ROW_NUMBER without an order does not."""
+    """Return the window functions that must sort. ROW_NUMBER without an order need not."""
     return [
         window
         for window in expression.find_all(exp.Window)
@@ -205,7 +205,7 @@ def _list_sorts(expression: exp.Expr) -> list[exp.Window]:
 
 
 def _find_grouped_sources(select: exp.Expr, source_names: list[str]) -> tuple[int, ...] | None:
-    """Return the indexes of the sources in GROUP BY; None if they are unknown."""
+    """Return the indexes of the sources whose columns GROUP BY contains; None if they are unknown."""
     group = select.args.get("group")
     if group is None or not group.expressions:
         return None
@@ -216,7 +216,7 @@ def _find_grouped_sources(select: exp.Expr, source_names: list[str]) -> tuple[in
 
 
 def _iterate_totals(value: object) -> Iterator[exp.Expr]:
-    """Yield the aggregates in expressions that read every row, without window functions."""
+    """Yield the aggregates without OVER in expressions. Each of them reads every row."""
     remaining_nodes = [value]
     while remaining_nodes:
         node = remaining_nodes.pop()
@@ -237,7 +237,7 @@ def _is_total(node: object) -> TypeGuard[exp.Expr]:
 def _list_passed_columns(
     select: exp.Select, sources: tuple[CostSource, ...]
 ) -> tuple[tuple[str, str, str], ...]:
-    """Return (name, table, column) of the result columns that are unchanged columns of the only table."""
+    """Return (name, table, column) of the result columns that are unchanged columns of a single source table."""
     if len(sources) != 1 or not sources[0].table:
         return ()
     named_columns = (
@@ -251,7 +251,7 @@ def _list_passed_columns(
 
 
 def _list_sources(select: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Join | None]]:
-    """Yield (source, join) of everything after FROM, in order."""
+    """Yield all sources after FROM, in order, as (source, join); the first has no join."""
     source = select.args.get("from_")
     if source is not None:
         yield from _flatten_source(source.this, None)
@@ -302,7 +302,7 @@ _SIGNS: Final[dict[type[exp.Expr], str]] = {exp.GT: ">", exp.GTE: ">=", exp.LT: 
 
 
 def _iterate_bounds(tests: list[exp.Expr], source: str, single_source: bool) -> Iterator[Bound]:
-    """Yield the comparisons of the columns of *source* with a number or a LIKE pattern."""
+    """Yield the comparisons of columns of *source* with a number or a LIKE pattern."""
     for test in tests:
         sign = _SIGNS.get(type(test))
         column, other_expression = (_unwrap(test.this), _unwrap(test.expression)) if sign else (None, None)
@@ -325,7 +325,7 @@ def _unwrap(node: exp.Expr) -> exp.Expr:
 
 
 def _is_correlated(query: exp.Expr) -> bool:
-    """Return whether *query* refers to an outer query."""
+    """Return whether *query* uses columns of an outer query."""
     tables = (exp.Table, exp.Subquery, exp.CTE)
     inner_names = {node.alias_or_name.lower() for node in query.find_all(*tables)}
     return any(
@@ -345,7 +345,7 @@ def _is_single_aggregate(select: exp.Select) -> bool:
 AGGREGATES: Final = frozenset(
     {"t_sum", "t_avg", "t_stdev", "t_stdevp", "t_string_agg", "t_var", "t_varp", "group_concat"}
 )
-"""Aggregates that sqlglot does not recognize."""
+"""Aggregates that sqlglot reads as ordinary function calls."""
 
 
 def _read_row_limit(query: exp.Expr) -> int:
@@ -355,7 +355,10 @@ def _read_row_limit(query: exp.Expr) -> int:
 
 
 def _read_limit_parameter(query: exp.Expr) -> tuple[str, bool] | None:
-    """Return (parameter of LIMIT, whether its value is the length of a text); None without one."""
+    """Return the parameter in LIMIT, and True if the length of its text is the limit.
+
+    Return None without a parameter.
+    """
     limit = query.args.get("limit")
     value = limit.expression if limit is not None else None
     if isinstance(value, exp.Anonymous) and value.name == "t_row_limit":

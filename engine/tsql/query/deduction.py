@@ -1,4 +1,4 @@
-"""Deduce the types of parameters that a query does not declare.
+"""Deduction of the types of parameters that a query does not declare.
 
 [DOC: sp_describe_undeclared_parameters]
 """
@@ -37,16 +37,16 @@ _STATEMENTS: Final = (exp.Select, exp.Insert, *_CHANGES)
 _BIGINT: Final = SqlType("bigint")
 _POSITION: Final = "position"
 _OPERANDS_MAX: Final = 3
-"""Operands that are examined. A long IN list would otherwise take quadratic time."""
+"""Maximum number of operands that are examined, because a long IN list would otherwise take quadratic time."""
 
 
 def deduce_types(
     text: str, undeclared: frozenset[str], columns_of: ColumnsOf, variables: Mapping[str, SqlType]
 ) -> list[Deduction]:
-    """Return the type of each undeclared parameter of a query, in their order in the text.
+    """Return the types of the *undeclared* parameters of a query, in the order of the text.
 
-    *variables*: types of declared parameters and variables. Raises 207, 213, 11502, 11503 or 11506, or
-    UnsimulatedFeatureError for a place whose type is unknown here.
+    *variables*: types of declared parameters and variables. Raises 207, 213, 11502, 11503 or 11506. Raises
+    UnsimulatedFeatureError if the type at the parameter's position is not simulated.
     """
     tree = translate.copy_tree(text, 1)
     parameters = [
@@ -65,7 +65,10 @@ def deduce_types(
 
 
 def generalize(kind: SqlType) -> SqlType:
-    """Return the type without its length, as for a parameter that is not simply equal to a value."""
+    """Return the type with its maximum length or precision.
+
+    Parameters that are not compared for equality get this type.
+    """
     match kind.name:
         case "char" | "varchar":
             return varchar(MAX if kind.length == MAX else 8000)
@@ -81,20 +84,20 @@ def generalize(kind: SqlType) -> SqlType:
 
 
 def _get_position(node: exp.Expr) -> int:
-    """Return the place of the node in its tree: nodes with equal text are equal, their places are not."""
+    """Return the position of the node in its tree, which distinguishes nodes with equal text."""
     position: int = node.meta[_POSITION]
     return position
 
 
 def _find_outermost(node: exp.Expr) -> exp.Expr:
-    """Return the node with the parentheses and minus signs around it."""
+    """Return the outermost of the parentheses and minus signs around the node, or the node itself."""
     while isinstance(node.parent, exp.Paren | exp.Neg):
         node = node.parent
     return node
 
 
 def _iterate_enclosing_queries(node: exp.Expr) -> Iterator[exp.Expr]:
-    """Yield the statements whose tables *node* can name, from the inside out."""
+    """Yield the statements around *node*, whose tables it can use, from the inside out."""
     query = node.find_ancestor(*_STATEMENTS)
     while query is not None:
         yield query
@@ -144,7 +147,7 @@ class _Deducer:
         raise UnsimulatedFeatureError(f"the type of the undeclared parameter {shown_name} at this place")
 
     def find_inserted_type(self, node: exp.Expr) -> SqlType | None:
-        """Return the type of the column into which INSERT puts the value; None for another place."""
+        """Return the type of the column into which INSERT stores the value; None at other positions."""
         holder = node.parent
         if not isinstance(self.tree, exp.Insert) or not isinstance(holder, exp.Tuple | exp.Select):
             return None
@@ -166,7 +169,7 @@ class _Deducer:
         return columns[position][1]
 
     def find_other_operand(self, node: exp.Parameter) -> exp.Expr | None:
-        """Return an operand next to the parameter: the first that is not an undeclared parameter itself."""
+        """Return an operand of the same operation, preferably one that is not an undeclared parameter."""
         inner = _find_outermost(node)
         if not isinstance(inner.parent, _TYPED):
             return None
@@ -179,7 +182,7 @@ class _Deducer:
         return next(typed_operands, other_operands[0] if other_operands else None)
 
     def find_operand_type(self, node: exp.Parameter, shown_name: str) -> SqlType:
-        """Return the type of the operand next to the parameter. Raise 11502 or 11503."""
+        """Return the type of the other operand. Raises 11502 or 11503."""
         other_node = self.find_other_operand(node)
         if other_node is None:
             raise SqlError(11502, shown_name)
@@ -198,7 +201,7 @@ class _Deducer:
         raise UnsimulatedFeatureError(f"the type of the undeclared parameter {shown_name} at this place")
 
     def find_types_in(self, query: exp.Expr) -> dict[int, SqlType]:
-        """Return the known types of the operands in *query*, bound to its tables."""
+        """Return the known types of the operands in *query* by position."""
         if _get_position(query) not in self.kinds:
             operands = self.operands[_get_position(query)]
             select = exp.Select(
@@ -223,7 +226,7 @@ class _Deducer:
 
 
 def _is_alias(node: exp.Expr | None) -> bool:
-    """Return whether the node is `name = value` in a select list, another form of `value AS name`."""
+    """Return whether the node is `name = value` in a select list, which is equivalent to `value AS name`."""
     return (
         _is_assignment(node)
         and isinstance(node.parent, exp.Select)
@@ -232,12 +235,12 @@ def _is_alias(node: exp.Expr | None) -> bool:
 
 
 def _is_assignment(node: exp.Expr | None) -> TypeGuard[exp.EQ]:
-    """Return whether the node is an equal sign in a select list or SET, which does not compare."""
+    """Return whether the node is an equal sign that assigns, in a select list or in SET."""
     return isinstance(node, exp.EQ) and node.arg_key == "expressions"
 
 
 def _list_sources(query: exp.Expr) -> list[exp.Expr]:
-    """Return the first table of a statement, and a join for each of the others."""
+    """Return the first table of a statement, then one join for each other table."""
     clause = query.args.get("from_")
     targets = [query.this, *(query.args.get("tables") or ())] if isinstance(query, _CHANGES) else []
     tables = [clause.this] if clause is not None else [part for part in targets if isinstance(part, exp.Expr)]

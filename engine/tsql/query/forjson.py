@@ -1,7 +1,7 @@
-"""FOR JSON PATH and AUTO: the rows of a query as one JSON text.
+"""FOR JSON and FOR XML: the rows of a query as one text.
 
 Rules from [DOC: FOR JSON; how FOR JSON converts data types; how FOR JSON escapes characters]. The order of
-paths (13601) and the levels of AUTO are as in public output.
+paths (13601) and the levels of AUTO are seen in public output.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from engine.tsql.scalars.json_values import JsonTemplate
 from engine.tsql.scalars.types import MAX, SqlType, nvarchar
 
 COLUMN: Final = "JSON_F52E2B61-18A1-11d1-B105-00805F49916B"
-"""Name of the only column of an outermost FOR JSON query."""
+"""Name of the result column of an outermost FOR JSON query."""
 
 KIND: Final = "json_kind"
-"""Metadata key of a result column: its type, its source, and whether it already is JSON."""
+"""Metadata key of a result column. The value is its type, its source, and True if it already is JSON."""
 
 _STYLES: Final = {
     **dict.fromkeys(("datetime", "smalldatetime", "datetime2"), 126),
     "datetimeoffset": 126,
     **dict.fromkeys(("float", "real", "money", "smallmoney"), 2),
 }
-"""Type -> style of CONVERT in which FOR JSON represents it."""
+"""Type -> style of CONVERT that FOR JSON uses."""
 
 _UNCONVERTED_TYPES: Final = frozenset({"bit", "xml", "sql_variant", "null"})
 
 
 def expand_stars(select: exp.Select, space: SelectScope) -> None:
-    """Replace `*` by the columns of the sources, if they are known."""
+    """Replace `*` by the columns of the sources. Sources with unknown columns keep it."""
     projections: list[exp.Expr] = []
     for projection in select.expressions:
         table = projection.args.get("table") if isinstance(projection, exp.Column) else None
@@ -57,7 +57,7 @@ def expand_stars(select: exp.Select, space: SelectScope) -> None:
 
 
 def store_column_types(select: exp.Select, columns: Columns | None, space: SelectScope) -> Columns:
-    """Store type and source of each result column, and return the only column of the JSON result."""
+    """Store the type and source of each result column as metadata. Return the only column of the JSON result."""
     for projection, (_, kind) in zip(list(select.expressions), columns or (), strict=False):
         value = projection.expression if isinstance(projection, exp.EQ) else projection.unalias()
         source = ""
@@ -73,7 +73,7 @@ def store_column_types(select: exp.Select, columns: Columns | None, space: Selec
 
 
 def _is_fragment(value: exp.Expr) -> bool:
-    """Return whether the value is JSON: a JSON function, or a FOR JSON query that gives an array or an object."""
+    """Return whether the value is JSON: a JSON function, or a FOR JSON query that returns an array or object."""
     if isinstance(value, exp.Subquery):
         clause = value.this.args.get("for_")
         return is_json(clause) and "WITHOUT_ARRAY_WRAPPER" not in _read_options(clause)
@@ -81,7 +81,7 @@ def _is_fragment(value: exp.Expr) -> bool:
 
 
 def _read_options(clause: exp.Expr) -> dict[str, str | None]:
-    """Return the options of FOR JSON; ROOT has its name as the value."""
+    """Return the options of FOR JSON by name. The value of ROOT is its name."""
     options_by_name: dict[str, str | None] = {}
     for option in clause.expressions:
         value = option.this.args.get("expression")
@@ -90,9 +90,9 @@ def _read_options(clause: exp.Expr) -> dict[str, str | None]:
 
 
 def rewrite_for_json(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.Select | None:
-    """Return the SELECT that returns the JSON of *select* as one value; None for an unsimulated form.
+    """Return the SELECT that returns the JSON of *select* as one value; None if the form is not simulated.
 
-    *unnamed*: alias for columns without a name.
+    *unnamed*: alias of columns without a name.
     """
     options = _read_options(clause)
     auto, nulls, is_unwrapped = (
@@ -145,7 +145,7 @@ def _build_call(name: str, *arguments: exp.Expr, prefix: str = "t_") -> exp.Expr
 
 
 def _get_name(projection: exp.Expr, unnamed: str) -> str:
-    if isinstance(projection, exp.EQ):  # 'name' = value
+    if isinstance(projection, exp.EQ):  # the form 'name' = value
         literal = projection.this.find(exp.Literal)
         return str(literal.name) if literal is not None else str(projection.this.name)
     name = projection.alias if isinstance(projection, exp.Alias) else ""
@@ -155,9 +155,10 @@ def _get_name(projection: exp.Expr, unnamed: str) -> str:
 
 
 def infer_constructor(binder: Binder, node: exp.Expr) -> SqlType:
-    """Convert the values of JSON_OBJECT and JSON_ARRAY to JSON [DOC: JSON_OBJECT; JSON_ARRAY].
+    """Convert the values of JSON_OBJECT or JSON_ARRAY to JSON, and return the type.
 
-    The call has the switch for NULL first, then names and values alternately, or only values.
+    [DOC: JSON_OBJECT; JSON_ARRAY] The first argument of the call is the option for NULL. Then names and
+    values follow alternately, or only values.
     """
     step = 2 if str(node.this).lower() == "json_object_text" else 1
     for place, value in enumerate(list(node.expressions[1:])):
@@ -170,7 +171,7 @@ def infer_constructor(binder: Binder, node: exp.Expr) -> SqlType:
 
 
 def _build_literal(value: exp.Expr, kind: SqlType | None, fragment: bool, prefix: str = "t_") -> exp.Expr:
-    """Return the call that converts a value to JSON: numbers bare, bits as words, binary values in base64."""
+    """Return the call that converts a value to JSON: numbers without quotes, bits as words, binary as base64."""
     if kind is None or fragment:
         return _build_call(
             "json_literal", value, literal(""), exp.Literal.number(int(fragment)), prefix=prefix
@@ -178,7 +179,7 @@ def _build_literal(value: exp.Expr, kind: SqlType | None, fragment: bool, prefix
     if not (kind.is_text or kind.is_integer or kind.is_binary or kind.name in _UNCONVERTED_TYPES):
         style = exp.Literal.number(_STYLES[kind.name]) if kind.name in _STYLES else exp.Null()
         value = _build_call("convert", literal("varchar(60)"), value, style, literal(kind), prefix=prefix)
-    # money is a number in all public output, although the table of types in the documentation says string
+    # in all public output, money is a number, although the documentation says string
     kind_name = "bit" if kind.name == "bit" else "number" if kind.is_number else kind.name
     return _build_call("json_literal", value, literal(kind_name), exp.Literal.number(0), prefix=prefix)
 
@@ -186,7 +187,10 @@ def _build_literal(value: exp.Expr, kind: SqlType | None, fragment: bool, prefix
 def _build_object(
     members: list[tuple[int, str]], literals: list[exp.Expr], nulls: bool, nested: bool
 ) -> exp.Expr:
-    """Return the call that builds the object of a row. *nested*: a dot in a name opens an object (PATH)."""
+    """Return the call that builds the JSON object of a row.
+
+    *nested*: a dot in a column name creates a nested object (PATH).
+    """
     template: JsonTemplate = []
     used_paths: set[tuple[str, ...]] = set()
     before: tuple[str, ...] = ()
@@ -217,9 +221,9 @@ def _build_object(
 def _list_levels(
     projections: list[exp.Expr], names: list[str]
 ) -> list[tuple[str, list[tuple[int, str]]]] | None:
-    """Return the levels of AUTO: one per table, in the order in which the columns name them.
+    """Return the nesting levels of AUTO: one per table, in the order in which the columns use the tables.
 
-    Return None for an expression above the last level, which the comparison of rows could not use.
+    Return None if a level above the last contains an expression, because rows are grouped by column values.
     """
     levels: dict[str, list[tuple[int, str]]] = {}
     own_names: list[str] = []
@@ -241,7 +245,7 @@ def _list_levels(
 
 
 def _list_array_names(select: exp.Select, sources: list[str]) -> list[str]:
-    """Return the names of the arrays of AUTO: the alias of a table, or its name in the query."""
+    """Return the names of the nested arrays in AUTO: the alias of each table, or its name in the query."""
     title_map = {
         str(table.alias_or_name).lower(): str(table.meta[ELEMENT_NAME])
         for table in select.find_all(exp.Table)
@@ -250,31 +254,30 @@ def _list_array_names(select: exp.Select, sources: list[str]) -> list[str]:
     return [title_map.get(source.lower(), source) for source in sources]
 
 
-# --- FOR XML PATH, RAW and, for one table, AUTO -----------------------------------------------------------
-# The rows of a query as one XML text. Rules from [DOC: FOR XML, PATH mode] and from the pages of RAW and
-# AUTO.
+# --- FOR XML PATH, RAW and, for one table, AUTO -------------------------------------------------------------
+# The rules are from [DOC: FOR XML, PATH mode] and from the pages of RAW and AUTO.
 
 XML_COLUMN: Final = "XML_F52E2B61-18A1-11d1-B105-00805F49916B"
-"""Name of the only column of an outermost FOR XML query."""
+"""Name of the result column of an outermost FOR XML query."""
 
 MARK: Final = "xml"
-"""Metadata key of a node whose value is XML (TYPE), which must not be escaped again."""
+"""Metadata key of a node whose value already is XML (TYPE) and must not be escaped again."""
 
 ELEMENT_NAME: Final = "shown"
-"""Metadata key of a table: the name of its elements in AUTO."""
+"""Metadata key of a table. The value is the name of its elements in AUTO."""
 
 UNSIMULATED: Final = {
     "XML": "EXPLICIT, and AUTO or UNION of several tables",
     "JSON": "of a UNION, of unknown columns, and AUTO with an expression between the columns of several tables",
 }
-"""Clause -> its forms that are not simulated."""
+"""Clause -> forms that are not simulated."""
 
 _CONTENT: Final = frozenset({"", "*", "text()", "node()", "data()"})
-"""Column names for content without an element."""
+"""Column names whose value becomes the text of the row's element, without an element of its own."""
 
 
 class _Item(Struct, frozen=True):
-    """Column of the query: its position in the element of its row, and its value as XML."""
+    """Result column: its path in the row's element, and its value as XML."""
 
     path: tuple[str, ...]
     content: exp.Expr
@@ -284,9 +287,9 @@ class _Item(Struct, frozen=True):
 
 
 def rewrite_for_xml(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.Select | None:
-    """Return the SELECT that returns the XML of *select* as one value; None for an unsimulated mode.
+    """Return the SELECT that returns the XML of *select* as one value; None if the mode is not simulated.
 
-    *unnamed*: alias for columns without a name.
+    *unnamed*: alias of columns without a name.
     """
     options = dict(_read_option(option.this) for option in clause.expressions)
     mode = next(iter(options), "")
@@ -378,7 +381,7 @@ def _get_value(projection: exp.Expr) -> exp.Expr:
 
 
 def _is_xml(value: exp.Expr) -> bool:
-    """Return whether the value is a subquery with TYPE, or was converted to xml."""
+    """Return whether the value is XML: a subquery with TYPE, or a conversion to xml."""
     inner = value.this if isinstance(value, exp.Subquery) else value
     if isinstance(inner, exp.Anonymous) and inner.name == "t_convert":
         return bool(inner.expressions[0].name == "xml")
@@ -388,11 +391,11 @@ def _is_xml(value: exp.Expr) -> bool:
 _XSI: Final = ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'
 
 _MARKS: Final = re.compile(r"(comment|processing-instruction)\((.*)\)")
-"""Pattern of column names for a comment or a processing instruction."""
+"""Pattern of column names that create a comment or a processing instruction."""
 
 
 def _check_attributes(names: list[str]) -> None:
-    """Raise 6852 for an attribute after an element on the same level."""
+    """Raise 6852 if an attribute follows an element on the same level."""
     elements: set[tuple[str, ...]] = set()
     for name in names:
         *parent_names, last = name.split("/")
@@ -404,7 +407,7 @@ def _check_attributes(names: list[str]) -> None:
 
 
 def encode_name(name: str) -> str:
-    """Return a name in XML form, with _x0020_ for a space."""
+    """Encode a name for XML, with _x0020_ for a space."""
     encoded_name = re.sub(r"[^\w.:\-]", lambda match: f"_x{ord(match[0]):04X}_", name)
     return re.sub(r"^[\d.\-]", lambda match: f"_x{ord(match[0]):04X}_", encoded_name)
 
@@ -415,7 +418,7 @@ def _split_path(name: str, divided: bool = True) -> tuple[str, ...]:
 
 
 def order_by_values(select: exp.Select, names: list[str], values: list[exp.Expr]) -> None:
-    """Replace column aliases in ORDER BY by their expressions, because the aliases will be removed."""
+    """Replace column aliases in ORDER BY by their expressions, because the rewritten query has no aliases."""
     values_by_name = {name.lower(): value for name, value in zip(names, values, strict=True) if name}
     order = select.args.get("order")
     for ordered in order.expressions if order is not None else ():
@@ -434,7 +437,10 @@ def _build_attributes(items: list[_Item]) -> exp.Expr:
 
 
 def _build_content(items: list[_Item], nil: bool) -> exp.Expr:
-    """Return the content of consecutive columns. Those with the same first name share one element."""
+    """Return the XML content of consecutive columns.
+
+    Columns whose paths begin with the same name share an element.
+    """
     parts: list[exp.Expr] = []
     inner = [item for item in items if not (item.path and item.path[0].startswith("@"))]
     for name, group in groupby(inner, key=lambda item: item.path[0] if item.path else ""):

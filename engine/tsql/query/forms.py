@@ -1,4 +1,4 @@
-"""Rewriting of T-SQL forms that SQLite lacks: ANY, ALL, TOP … PERCENT and WITH TIES, the recursion limit.
+"""Rewriting of T-SQL forms that SQLite lacks: ANY, ALL, TOP … PERCENT, WITH TIES, and the recursion limit.
 
 The module also rejects queries by their form alone (156, 4145).
 """
@@ -14,13 +14,13 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.functions import INTERNAL
 
 REPLACED_EXPRESSIONS: Final = (exp.Any, exp.All, exp.NullSafeEQ, exp.NullSafeNEQ, exp.AtTimeZone)
-"""Expressions that `rewrite_quantified_comparisons` replaces before type inference."""
+"""Node classes that `rewrite_quantified_comparisons` replaces before type inference."""
 
 RECURSIVE: Final = "recursive"
-"""Metadata key of a recursive CTE: its columns."""
+"""Metadata key of a recursive CTE. The value is its columns."""
 
 
-# --- queries refused by their form -----------------------------------------------------------------
+# --- queries rejected by their form -------------------------------------------------------------------------
 
 _VALUES: Final = (
     exp.Literal, exp.Column, exp.Parameter, exp.Null, exp.Cast, exp.Case, exp.Subquery, exp.Add, exp.Sub, exp.Mul,
@@ -30,15 +30,15 @@ _VALUES: Final = (
 
 _TAKES_STAR: Final = ("checksum", "binary_checksum")
 _FOREIGN_OPERATORS: Final = frozenset({("|", "|"), ("=", "="), ("<", "<"), (">", ">"), ("*", "*")})
-"""Character pairs that are operators only in other products."""
+"""Pairs of characters that are operators only in other database products."""
 
 _FOREIGN: Final = frozenset(
     {"ILIKE", "GLOB", "REGEXP", "RLIKE", "QUALIFY", "NATURAL", "SYMMETRIC", "NULLS", "RECURSIVE", "USING"}
 )
-"""Words of other products' queries that T-SQL does not allow in these places."""
+"""Words in queries of other database products, which T-SQL does not allow at these positions."""
 
 _BEFORE_NAMES: Final = frozenset({"AS", "FROM", "JOIN", "SELECT", "BY", "INTO", "UPDATE", "SET", "ON"})
-"""Words that a name follows."""
+"""Words that precede a name."""
 
 _LIST_ENDS: Final = """
 FROM WHERE GROUP ORDER HAVING UNION EXCEPT INTERSECT INTO ON JOIN INNER OPTION AND OR SET VALUES THEN END ELSE WHEN BY
@@ -50,11 +50,11 @@ _BEHIND_LISTS: Final = frozenset(_LIST_ENDS.split())
 _TYPES: Final = frozenset(
     {"BOOLEAN", "BOOL", "STRING", "BLOB", "DOUBLE", "INT64", "LONG", "NUMBER", "VARCHAR2"}
 )
-"""Types of other products."""
+"""Types that only other database products have."""
 
 
 def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> None:
-    """Raise SqlSyntaxError 102, 156 or 243 for SQL of other products, which sqlglot accepts and SQL Server does not.
+    """Raise SqlSyntaxError 102, 156 or 243 for foreign SQL that sqlglot accepts, but SQL Server does not.
 
     *replaced*: indexes of tokens that are not checked.
     """
@@ -104,7 +104,7 @@ def _check_joins(tokens: Sequence[Token], conditions: int) -> None:
     """Raise 102 for a JOIN without ON. *conditions*: number of ON words that belong to no JOIN."""
     joins = 0
     for before, token, next_token in zip(tokens, tokens[1:], tokens[2:], strict=False):
-        hint = next_token.is_op(")", ",")  # JOIN in OPTION (HASH JOIN) is a hint
+        hint = next_token.is_op(")", ",")  # in OPTION (HASH JOIN), JOIN is a hint
         joins += token.upper == "JOIN" and before.upper != "CROSS" and not hint
         conditions -= token.upper == "ON" and not before.is_op(".")
     if joins and joins + conditions > 0:
@@ -138,11 +138,11 @@ _HINTS: Final = frozenset(
 
 _DIRTY: Final = frozenset({"NOLOCK", "READUNCOMMITTED"})
 _LOCKING: Final = frozenset({"HOLDLOCK", "REPEATABLEREAD", "SERIALIZABLE", "TABLOCKX", "UPDLOCK", "XLOCK"})
-"""Hints that conflict with each other. Documented for isolation levels [DOC: table hints]; others in public output."""
+"""Hints that conflict with _DIRTY. Documented for isolation levels [DOC: table hints], else in public output."""
 
 
 def _check_hints(node: exp.Expr) -> None:
-    """Raise 321 for a word in WITH (…) that is not a hint, 1047 for a conflict. INDEX (…) is accepted.
+    """Raise 321 for an unknown hint in WITH (…), 1047 for conflicting hints.
 
     Raise 1065 or 1069 for a hint that the target of a change cannot have.
     """
@@ -174,7 +174,7 @@ def _check_hints(node: exp.Expr) -> None:
 
 
 def rewrite_index_hints(tokens: Sequence[Token]) -> dict[int, str]:
-    """Return replacements of tokens that turn `INDEX = name` into `INDEX (name)`. Raise 1018 without WITH."""
+    """Return token replacements that turn `INDEX = name` into `INDEX (name)`. Raises 1018 without WITH."""
     replacements: dict[int, str] = {}
     for place in range(2, len(tokens) - 2):
         before, token, next_token = tokens[place - 1 : place + 2]
@@ -197,10 +197,10 @@ RANKING: Final = (
 
 
 def check_query(tree: exp.Expr) -> None:
-    """Reject a query that sqlglot accepts and SQL Server does not.
+    """Reject a query that sqlglot accepts but SQL Server does not.
 
-    Raises SqlSyntaxError for a SELECT of nothing (156), a condition that is a value (4145), TRUE (207), IN ()
-    (102), MAX(a, b) (174), or a ranking without OVER (10753).
+    Raises SqlSyntaxError for no select list (156), a value as condition (4145), TRUE (207), IN () (102),
+    MAX(a, b) (174), or a ranking without OVER (10753).
     """
     for node in tree.find_all(
         exp.Select,
@@ -299,11 +299,11 @@ _OF_VALUES: Final = (
     exp.Div,
     exp.Mod,
 )
-"""Nodes whose operands must be values."""
+"""Node classes whose operands must be values."""
 
 
 def check_values(tree: exp.Expr) -> None:
-    """Raise SqlSyntaxError 102 or 156 for a condition where only a value is allowed."""
+    """Raise SqlSyntaxError 102 or 156 for a condition where a value is required."""
     for select in tree.find_all(exp.Select):
         for projection in select.expressions:
             _check_value(projection)
@@ -313,7 +313,7 @@ def check_values(tree: exp.Expr) -> None:
 
 
 def _is_misplaced(condition: exp.Expr) -> bool:
-    """Return whether the condition is an argument, an operand, a result of CASE, or in parentheses in a select list."""
+    """Return whether the condition is where a value is required: an argument, an operand, or a CASE result."""
     node, holder = condition, condition.parent
     while isinstance(holder, exp.Paren):
         node, holder = holder, holder.parent
@@ -331,7 +331,7 @@ def _is_misplaced(condition: exp.Expr) -> bool:
 
 
 def _check_value(projection: exp.Expr) -> None:
-    """Rewrite `name = value` as a column with a name instead of a condition."""
+    """Raise SqlSyntaxError for a condition in a select list. `name = value` is not one, but names a column."""
     value = projection.unalias()
     named = isinstance(value, exp.EQ) and isinstance(value.this, exp.Column | exp.Parameter | exp.Literal)
     if named and not (isinstance(value.this, exp.Literal) and not value.this.is_string):
@@ -356,7 +356,7 @@ def _check_condition(node: exp.Expr) -> None:
 
 
 def rewrite_quantified_comparisons(tree: exp.Expr) -> None:
-    """Rewrite `x > ALL (query)` as a count of the comparison's results for each row: 1, 0 or unknown."""
+    """Rewrite ANY and ALL: `x > ALL (query)` becomes a CASE over EXISTS with the result 1, 0 or NULL."""
     for moment in reversed(list(tree.find_all(exp.AtTimeZone))):
         moment.replace(exp.Anonymous(this="at_time_zone", expressions=[moment.this, moment.args["zone"]]))
     for null_safe in list(tree.find_all(exp.NullSafeEQ, exp.NullSafeNEQ)):
@@ -387,7 +387,7 @@ def rewrite_quantified_comparisons(tree: exp.Expr) -> None:
 
 
 def _build_exists(comparison: exp.Expr, query: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
-    """Build EXISTS for a row for which the comparison is true, false, or (None) unknown."""
+    """Build EXISTS of a row for which the comparison is *wanted*: true, false, or None for unknown."""
     first_expression = inner = query.copy()
     while isinstance(first_expression, exp.SetOperation):
         first_expression = first_expression.this
@@ -426,7 +426,7 @@ _VALUE: Final = "compared value"
 
 
 def limit_by_count(select: exp.Expr, limit: exp.Expr, percent: bool, ties: bool) -> None:
-    """Limit the number of rows by a separate query: a percentage, or up to the last row that ties with the nth."""
+    """Limit the rows by a counting subquery: *percent* of all rows, or all rows that tie with the last one."""
     if select.args.get("distinct") is not None:
         raise UnsimulatedFeatureError("SELECT DISTINCT TOP … PERCENT or WITH TIES")
     most = limit.expression
@@ -472,7 +472,7 @@ def _wrap_as_derived(select: exp.Expr) -> exp.Expr:
 
 
 def _resolve_order_term(node: exp.Expr, projections: Iterable[exp.Expr]) -> exp.Expr:
-    """Return the sort expression of an ORDER BY term that names a result column or its number."""
+    """Return the sort expression of an ORDER BY term that is the name or number of a result column."""
     expression: exp.Expr
     expressions = list(projections)
     inner = node.this if isinstance(node, exp.Collate) else node
@@ -490,7 +490,7 @@ def _resolve_order_term(node: exp.Expr, projections: Iterable[exp.Expr]) -> exp.
 # --- WITHIN GROUP ----------------------------------------------------------------------------------------
 
 KEYS: Final = "keys"
-"""Metadata key of a STRING_AGG call whose further arguments are the sort keys of WITHIN GROUP."""
+"""Metadata key of a STRING_AGG call whose additional arguments are the sort keys of WITHIN GROUP."""
 
 
 def fold_within_group(tree: exp.Expr) -> None:
@@ -509,14 +509,14 @@ def fold_within_group(tree: exp.Expr) -> None:
         node.replace(call)
 
 
-# --- methods of XML --------------------------------------------------------------------------------------
+# --- XML methods --------------------------------------------------------------------------------------------
 
 XML_METHODS: Final = {"value": 2, "exist": 1, "query": 1, "modify": 1, "nodes": 1}
 """XML method -> number of its arguments. Documented [DOC: xml data type methods]."""
 
 
 def fix_method_columns(tree: exp.Expr) -> None:
-    """Correct the column in x.record.value(…), because sqlglot reads a column before a method as a dotted name."""
+    """Correct the column in x.record.value(…), which sqlglot parses as a dotted name."""
     methods = [node for node in tree.find_all(exp.Dot) if _is_method(node)]
     for method in methods:
         for node in list(method.this.walk()):
@@ -536,7 +536,7 @@ def _is_method(node: exp.Dot) -> bool:
 
 
 def _is_value(node: exp.Expr) -> bool:
-    """Return whether the name or star is a value. A lone star in a projection or in COUNT(*) is not."""
+    """Return whether the name or star is a value. A star alone in a projection or COUNT(*) is not."""
     named = (exp.Table, exp.TableAlias, exp.Column, exp.Schema, exp.ColumnDef, exp.DataType, exp.Parameter)
     if isinstance(node, exp.Star) or isinstance(node.parent, named):
         return False
@@ -546,7 +546,7 @@ def _is_value(node: exp.Expr) -> bool:
 
 
 def replace_plain_applies(tree: exp.Expr) -> None:
-    """Replace CROSS APPLY of a plain table by a cross join."""
+    """Replace CROSS APPLY of a plain table by a cross join, OUTER APPLY by a left join."""
     for join in list(tree.find_all(exp.Join)):
         lateral = join.this
         if not isinstance(lateral, exp.Lateral) or not isinstance(lateral.this, exp.Identifier | exp.Dot):
@@ -566,7 +566,7 @@ def replace_plain_applies(tree: exp.Expr) -> None:
 
 
 def alias_queries(tree: exp.Expr) -> None:
-    """Rewrite `x = (SELECT 1)` in a list as `(SELECT 1) AS x`, because sqlglot would use the name as a table alias."""
+    """Rewrite `x = (SELECT 1)` in a select list as `(SELECT 1) AS x`; sqlglot reads x as a table alias."""
     for query in list(tree.find_all(exp.Subquery)):
         name = query.args.get("alias")
         if isinstance(name, exp.Identifier) and query.arg_key == "expressions":
@@ -577,7 +577,7 @@ def alias_queries(tree: exp.Expr) -> None:
 
 
 def evaluate_joins_first(select: exp.Expr) -> None:
-    """Make SQLite evaluate join conditions before a WHERE that may fail, for example by a division by zero."""
+    """Make SQLite evaluate join conditions before a WHERE that may fail, for example by division by zero."""
     condition, joins = select.args.get("where"), select.args.get("joins") or ()
     if condition is None or not any(_may_fail(call) for call in condition.find_all(exp.Anonymous)):
         return
@@ -594,7 +594,7 @@ def _may_fail(call: exp.Anonymous) -> bool:
 
 
 def unwrap(node: exp.Expr) -> exp.Expr:
-    """Return the node inside parentheses and COLLATE."""
+    """Return the node inside all parentheses and COLLATE."""
     while isinstance(node, exp.Collate | exp.Paren):
         node = node.this
     return node

@@ -1,6 +1,7 @@
-"""ROLLUP, CUBE and GROUPING SETS as one SELECT per grouping, combined by UNION ALL.
+"""ROLLUP, CUBE and GROUPING SETS as a UNION ALL of one SELECT per grouping set; rules of GROUP BY.
 
-The values of GROUPING and GROUPING_ID are set in each. Rules from [DOC: GROUP BY; GROUPING; GROUPING_ID].
+Each SELECT has the values of GROUPING and GROUPING_ID as constants. Rules from [DOC: GROUP BY; GROUPING;
+GROUPING_ID].
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,20 +24,22 @@ from engine.tsql.query.plans import (
 MULTIPLE_GROUPINGS: Final = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
 REPEATED: Final = "again"
-"""Metadata key of a SELECT that repeats another one and therefore has the same errors."""
+"""Metadata key of a SELECT that repeats another one, so its errors are already reported."""
 
 SETS_MAX: Final = 64
-"""Maximum number of groupings in one query. Assumed. SQL Server allows 4096; here each one is a separate query."""
+"""Maximum number of grouping sets in one query. Assumed, because each set is a separate SELECT. SQL Server
+allows 4096.
+"""
 
 _OUTSIDE: Final = ("order", "limit", "offset", "distinct", "for_", "with_", "options")
-"""Clauses that apply to all groupings together."""
+"""Clauses that apply to the combined result of all grouping sets."""
 
 Sets = list[list[exp.Expr]]
 _CALLS: Final[dict[type[exp.Expr], str]] = {exp.Grouping: "GROUPING", exp.GroupingId: "GROUPING_ID"}
 
 
 def find_grouping_function(node: exp.Expr) -> str:
-    """Return GROUPING or GROUPING_ID if the node is a call of it; else ""."""
+    """Return "GROUPING" or "GROUPING_ID" if the node is a call of this function; else ""."""
     if isinstance(node, exp.Anonymous):
         name = str(node.this).upper()
         return name if name in ("GROUPING", "GROUPING_ID") else ""
@@ -44,9 +47,9 @@ def find_grouping_function(node: exp.Expr) -> str:
 
 
 def expand_grouping_clauses(tree: exp.Expr) -> exp.Expr:
-    """Return the tree with every such GROUP BY expanded.
+    """Replace each SELECT with ROLLUP, CUBE or GROUPING SETS by a UNION ALL, and return the tree.
 
-    Raises 8160, 8161, or UnsimulatedFeatureError for more than SETS_MAX groupings.
+    Raises 8160, 8161, or UnsimulatedFeatureError for more than SETS_MAX grouping sets.
     """
     for select in reversed(list(tree.find_all(exp.Select))):
         group = select.args.get("group")
@@ -79,7 +82,7 @@ def _list_cells(node: exp.Expr) -> list[exp.Expr]:
 
 
 def _list_grouping_sets(group: exp.Expr) -> Sets:
-    """Return the lists of grouping columns, longest first."""
+    """Return the grouping sets, each a list of columns; the longest comes first."""
     factors: list[Sets] = []
     group_kind = next((key for key in ("rollup", "cube") if group.args.get(key)), "")
     if group_kind:
@@ -108,7 +111,7 @@ def _expand_part(part: exp.Expr) -> Sets:
 
 
 def _combine_units(is_cube: bool, units: Sets) -> Sets:
-    """Return the sets of ROLLUP (the first n units) or of CUBE (any units)."""
+    """Return the sets of ROLLUP (the first n units, for each n) or CUBE (each subset of the units)."""
     if len(units) > SETS_MAX.bit_length() and is_cube:
         raise UnsimulatedFeatureError(f"GROUP BY of more than {SETS_MAX} groupings")
     sizes = range(len(units), -1, -1)
@@ -121,10 +124,10 @@ def _combine_units(is_cube: bool, units: Sets) -> Sets:
 
 
 def _evaluate_grouping(node: exp.Expr, everything: set[str], grouped_columns: set[str]) -> exp.Expr:
-    """Return the value of GROUPING or GROUPING_ID.
+    """Return the value of GROUPING or GROUPING_ID for one grouping set.
 
-    GROUPING is 1 if the column is not grouped by. GROUPING_ID has one such bit per column, the first one
-    highest.
+    GROUPING is 1 if the set does not contain the column. GROUPING_ID has one such bit per column; the first
+    column has the highest bit.
     """
     number = 0
     for index, argument in enumerate(node.expressions, start=1):
@@ -175,7 +178,7 @@ def _get_name(projection: exp.Expr) -> str:
 
 
 def _build_order_term(node: exp.Expr, names: list[str], hidden: list[exp.Expr]) -> exp.Expr:
-    """Return an ORDER BY term as a column of the whole result."""
+    """Return an ORDER BY term that refers to a column of the combined result."""
     if isinstance(node, exp.Literal) and not node.is_string:
         return node
     known_names = [name.lower() for name in names]
@@ -188,11 +191,11 @@ def _build_order_term(node: exp.Expr, names: list[str], hidden: list[exp.Expr]) 
 def _copy_for_grouping_set(
     select: exp.Select, values: list[exp.Expr], everything: set[str], grouping_set: list[exp.Expr]
 ) -> exp.Select:
-    """Return the SELECT of one grouping set. Columns outside the set are NULL."""
+    """Return the SELECT of one grouping set. Columns that the set does not contain are NULL."""
     new_select = select.copy()
     set_columns = {_write_canonical_text(column) for column in grouping_set}
     expressions = [_adapt_to_grouping_set(value.copy(), everything, set_columns) for value in values]
-    row_count = exp.alias_(exp.Count(this=exp.Star()), "n")  # a grouping over nothing returns one row
+    row_count = exp.alias_(exp.Count(this=exp.Star()), "n")  # the empty grouping set returns one row
     new_select.set(
         "expressions",
         [*(exp.alias_(value, f"c{index}") for index, value in enumerate(expressions)), row_count],
@@ -232,7 +235,7 @@ AGGREGATES: Final = frozenset(
 
 
 class Grouping:
-    """Part of the binder that checks groupings."""
+    """Part of the binder that checks GROUP BY, HAVING, DISTINCT and their columns."""
 
     def __init__(self, names: BindingContext) -> None:
         self.names = names
@@ -253,7 +256,10 @@ class Grouping:
     # -- groupings
 
     def check_groups(self, select: exp.Select) -> None:
-        """Raise 8120, 8121 or 8127 for columns that are neither grouped nor in an aggregate, or 164 or 144."""
+        """Raise 8120, 8121 or 8127 for a column that is neither grouped nor in an aggregate.
+
+        Raise 144 or 164 for an invalid expression in GROUP BY.
+        """
         group, having = select.args.get("group"), select.args.get("having")
         grouped: set[str] = set()
         self.grouped_kinds = {type(node) for node in group.expressions} if group is not None else set()
@@ -288,7 +294,7 @@ class Grouping:
             self.problems += self._list_ungrouped_errors(node, grouped, number)
 
     def _has_known_columns(self, node: exp.Expr) -> bool:
-        """Return whether all columns in *node* exist. Unknown ones are reported when types are inferred."""
+        """Return whether all columns in *node* exist. Type inference reports unknown columns later."""
         for column in node.find_all(exp.Column):
             parts = [self.get_name(column.args.get(key)) for key in ("catalog", "db", "table")]
             try:
@@ -298,7 +304,7 @@ class Grouping:
         return True
 
     def _normalize_expression(self, node: exp.Expr) -> str:
-        """Return the normal form of an expression for comparisons: in lowercase, without qualifiers."""
+        """Return the text of an expression for comparisons: in lowercase, without qualifiers."""
         if isinstance(node, exp.Column):
             return node.name.lower()
         if isinstance(node, exp.Paren):
@@ -314,7 +320,7 @@ class Grouping:
             if isinstance(part, exp.Query) or _is_aggregate(part):
                 continue
             if isinstance(part, exp.Star) and isinstance(part.parent, exp.Count):
-                continue  # COUNT(*) OVER (…) counts groups
+                continue  # COUNT(*) OVER (…) counts groups, not rows
             if isinstance(part, exp.Column) and not part.is_star:
                 problems += self._list_column_errors(part, grouped, number)
             elif isinstance(part, exp.Star | exp.Column):
@@ -341,13 +347,13 @@ class Grouping:
             parts = [self.get_name(node.args.get(key)) for key in ("catalog", "db", "table")]
             column = resolve_column(self.space, [part for part in parts if part], node.name)
         except SqlError:
-            return []  # reported when its type is inferred
+            return []  # type inference reports it
         if column.source is None or column.space is not self.space:
             return []
         return [SqlError(number, column.source.display_name, node.name)]
 
     def check_order(self, select: exp.Select) -> None:
-        """Raise 145 if an ORDER BY expression of a DISTINCT query is not among its columns."""
+        """Raise 145 for an ORDER BY expression of a DISTINCT query that is not a result column."""
         order = select.args.get("order")
         if order is None or select.args.get("distinct") is None:
             return
@@ -364,7 +370,7 @@ class Grouping:
 
 
 def unalias(projection: exp.Expr) -> exp.Expr:
-    """Return the expression of a result column, without its alias."""
+    """Return the expression of a result column without its alias."""
     value = projection.unalias()
     if isinstance(value, exp.EQ) and isinstance(value.this, exp.Column | exp.Literal | exp.Parameter):
         expression: exp.Expr = value.args["expression"]
@@ -373,7 +379,7 @@ def unalias(projection: exp.Expr) -> exp.Expr:
 
 
 def unwrap_column(node: exp.Expr) -> exp.Expr:
-    """Return the column inside parentheses and casts."""
+    """Return the column inside all parentheses and casts."""
     return exp.column(node.name) if isinstance(node, exp.Column) and not node.is_star else node
 
 
@@ -388,9 +394,9 @@ def _is_aggregate(node: exp.Expr) -> bool:
 
 
 def _list_value_parts(node: exp.Expr) -> list[exp.Expr]:
-    """Return the parts of an expression that are values.
+    """Return the children of an expression that are values.
 
-    They include the arguments of a function with OVER, but not the part name of DATEADD.
+    Arguments of a function with OVER are values; the date part of DATEADD is not.
     """
     parts = list(node.iter_expressions())
     if isinstance(node, exp.Window):
@@ -401,17 +407,17 @@ def _list_value_parts(node: exp.Expr) -> list[exp.Expr]:
 
 
 def _has_own_aggregate(node: exp.Expr) -> bool:
-    """Return whether the expression has an aggregate outside its subqueries."""
+    """Return whether the expression contains an aggregate outside its subqueries."""
     return next(_iterate_outer_aggregates(node), None) is not None
 
 
 def has_aggregate(nodes: Iterable[exp.Expr]) -> bool:
-    """Return whether an expression contains an aggregate outside subqueries."""
+    """Return whether any of the expressions contains an aggregate outside its subqueries."""
     return any(_has_own_aggregate(node) for node in nodes)
 
 
 def check_aggregates(select: exp.Select) -> None:
-    """Raise 147 for an aggregate in WHERE, 130 for an aggregate in another aggregate."""
+    """Raise 147 for an aggregate in WHERE, 130 for an aggregate inside another aggregate."""
     clause = select.args.get("where")
     if clause is not None and _has_own_aggregate(clause.this):
         raise SqlError(147)

@@ -1,7 +1,7 @@
-"""Types of all expressions of a query, and the implicit conversions of SQL Server.
+"""Inference of the types of all expressions in a query, and the implicit conversions of SQL Server.
 
-Each rule takes a node of the tree, determines the types of its parts, converts them by the precedence of
-types, and returns the type of the whole. None is an unknown type, which is not converted.
+Each rule takes a node of the tree, infers the types of its parts, converts them by the precedence of types,
+and returns the type of the node. None is an unknown type, which is not converted.
 """
 
 import math
@@ -83,7 +83,7 @@ def _infer_column(binder: Binder, node: exp.Expr) -> Kind:
     try:
         column_match = resolve_column(binder.space, parts, binder.get_name(node.this))
         if not parts and column_match.source is not None and node.find_ancestor(exp.Lateral) is not None:
-            # apply.py joins the tables of an applied query to those outside of it
+            # apply.py moves the tables of an applied query to the outer query
             node.set("table", exp.to_identifier(column_match.source.name, quoted=True))
         return column_match.kind
     except SqlError as problem:
@@ -111,7 +111,7 @@ def _infer_paren(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _infer_subquery(binder: Binder, node: exp.Expr) -> Kind:
-    """Return the type of a scalar subquery, which must have one column (116) and at most one row (512)."""
+    """Return the type of a scalar subquery. It has one column (else 116) and at most one row (else 512)."""
     columns = binder.bind_subquery(node.this)
     if columns is None:
         return None
@@ -132,7 +132,7 @@ _SIGNS: Final[dict[type[exp.Expr], str]] = {
 def _infer_arithmetic(binder: Binder, node: exp.Expr) -> Kind:
     """Return the type of a + b + c ….
 
-    Left sides are handled in a loop, because hundreds of operands would nest too deep.
+    A loop processes the left operands, because recursion over hundreds of operands would be too deep.
     """
     chain = [node]
     while type(chain[-1].this) in _SIGNS:
@@ -222,7 +222,7 @@ _COMPARED: Final[dict[type[exp.Expr], str]] = {
 
 
 def _compare_nulls_as_equal(node: exp.Expr, a: Kind, b: Kind) -> None:
-    """Compare under ANSI_NULLS OFF: NULL equals NULL and NULL variables. Documented [DOC: SET ANSI_NULLS]."""
+    """Rewrite a comparison for ANSI_NULLS OFF: NULL equals NULL. Documented [DOC: SET ANSI_NULLS]."""
     sides = (node.this, node.args["expression"])
     if not any(isinstance(operand, exp.Null | exp.Parameter) for operand in sides):
         return
@@ -272,7 +272,7 @@ def _infer_like(binder: Binder, node: exp.Expr) -> Kind:
     wide = any(kind is not None and kind.name in ("nchar", "nvarchar") for kind in kinds)
     pattern = node.args["expression"]
     if wide and not (isinstance(pattern, exp.Literal | exp.National) and str(pattern.name).endswith("%")):
-        for operand in ("this", "expression"):  # trailing blanks count in Unicode
+        for operand in ("this", "expression"):  # trailing blanks of Unicode texts are significant
             node.set(
                 operand,
                 exp.DPipe(this=exp.Paren(this=node.args[operand]), expression=exp.Literal.string(END)),
@@ -281,14 +281,14 @@ def _infer_like(binder: Binder, node: exp.Expr) -> Kind:
 
 
 END: Final = "\x01"
-"""Terminator on both sides of LIKE that makes the blanks before it significant [DOC: LIKE]."""
+"""Character after text and pattern of LIKE that makes trailing blanks significant [DOC: LIKE]."""
 
 
 # --- conversions and conditional expressions -------------------------------------------------------------
 
 
 def parse_written_type(node: exp.Expr) -> SqlType:
-    """Return the type in CAST or CONVERT. Raises 243 for an unknown type."""
+    """Return the type that CAST or CONVERT names. Raises 243 for an unknown type."""
     sql = node.sql(dialect="tsql").lower()
     try:
         return read_type(sql)
@@ -334,7 +334,7 @@ def _infer_case(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def convert_case_values(binder: Binder, nodes: list[exp.Expr]) -> None:
-    """Convert the input of CASE and the values of all WHENs for their comparison."""
+    """Convert the input of CASE and the values of all WHEN clauses to their common type."""
     kinds = [binder.bind(node) for node in nodes]
     target: Kind = NULL
     for kind in kinds:
@@ -423,15 +423,15 @@ _BITS: Final = dict.fromkeys(("left_shift", "right_shift", "get_bit"), (2,)) | {
 _TYPED_LAST: Final = {
     "dateadd": (3,), "datetrunc": (2,), "date_bucket": (3, 4), "switchoffset": (2,), "todatetimeoffset": (2,), **_BITS,
 }  # fmt: skip
-"""Functions that need the type of their value as the last argument -> their numbers of arguments."""
+"""Function that gets the type of its value as an additional last argument -> numbers of its own arguments."""
 _ARGUMENT_COUNTS: Final = {**_TYPED_LAST, "datalength": (1,), "sql_variant_property": (2,), "replicate": (2,)}
-"""Functions that receive another argument here -> numbers of arguments that a query may write."""
+"""Function that gets an additional argument here -> numbers of arguments that a query may contain."""
 
 
 def _add_variant_type(node: exp.Expr, kind: Kind) -> None:
-    """Pass the value's type to SQL_VARIANT_PROPERTY.
+    """Pass the type of the value to SQL_VARIANT_PROPERTY.
 
-    Raises UnsimulatedFeatureError for a value whose own type is unknown here.
+    Raises UnsimulatedFeatureError for a value whose own type is unknown.
     """
     if kind is not None and kind.name == "sql_variant":
         if kind.base is None:
@@ -444,7 +444,7 @@ def _add_variant_type(node: exp.Expr, kind: Kind) -> None:
 
 
 def _infer_parse(binder: Binder, node: exp.Expr) -> Kind:
-    """Return the type of PARSE or TRY_PARSE, which forms.py has replaced by a text. Raise 102 if AS is missing."""
+    """Return the type of PARSE or TRY_PARSE, its rewritten second argument. Raises 102 if AS is missing."""
     if len(node.expressions) < 2 or not node.expressions[1].is_string:
         raise SqlError(102, ")")
     binder.bind(node.expressions[0])
@@ -468,7 +468,7 @@ def _infer_choose(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _infer_extreme_argument(binder: Binder, node: exp.Expr) -> Kind:
-    """Return the type of GREATEST or LEAST: the one with the highest precedence, to which all are converted."""
+    """Return the type of GREATEST or LEAST: the one with the highest precedence. Convert all arguments."""
     kinds = [binder.bind(value) for value in list(node.expressions)]
     for index, kind in enumerate(kinds, 1):
         if kind is not None and kind.name in returns.UNORDERED:
@@ -477,7 +477,7 @@ def _infer_extreme_argument(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _infer_isnull(binder: Binder, node: exp.Expr) -> Kind:
-    """Return the type of ISNULL's first argument. The second one is converted and truncated to it."""
+    """Return the type of ISNULL: that of the first argument. Convert and truncate the second one."""
     if len(node.expressions) != 2:
         return binder.bind_parts(node)
     first_sql_type, second = (binder.bind(value) for value in list(node.expressions))
@@ -506,7 +506,7 @@ _SPECIAL: Final[dict[str, Rule]] = {
     "json_array_text": forjson.infer_constructor,
     **conversions.NAMED,
 }
-"""Functions whose result type depends on more than the argument types -> rule."""
+"""Function whose result type does not depend on its argument types alone -> rule for its type."""
 
 
 def _infer_dot(binder: Binder, node: exp.Expr) -> Kind:
@@ -533,7 +533,7 @@ def _infer_collate(binder: Binder, node: exp.Expr) -> Kind:
     name = str(node.expression.name)
     if name.upper() not in conversions.OWN_COLLATIONS and _COLLATION.fullmatch(name) is None:
         raise SqlError(448, name)
-    if isinstance(node.this, exp.Add):  # sqlglot reads a + b COLLATE c as (a + b) COLLATE c
+    if isinstance(node.this, exp.Add):  # sqlglot parses a + b COLLATE c as (a + b) COLLATE c
         last_collate = exp.Collate(this=node.this.expression, expression=node.expression)
         return binder.bind(node.replace(exp.Add(this=node.this.this, expression=last_collate)))
     return binder.bind(node.this)
@@ -555,7 +555,7 @@ def _infer_null(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _infer_logical(binder: Binder, node: exp.Expr) -> Kind:
-    """Bind AND and OR in a loop, because generated texts can have many left sides."""
+    """Bind AND and OR in a loop, because generated queries can have hundreds of operands."""
     parts: list[exp.Expr] = []
     while isinstance(node, exp.And | exp.Or):
         parts.append(node.args["expression"])
@@ -596,4 +596,4 @@ RULES: Final[dict[type[exp.Expr], Rule]] = {
     exp.Dot: _infer_dot,
     exp.Collate: _infer_collate,
 }
-"""Kind of node -> rule for its type. For any other kind, only its parts are bound and its type is unknown."""
+"""Node class -> rule for its type. For other classes, only the parts are bound, and the type is unknown."""

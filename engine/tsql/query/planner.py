@@ -1,4 +1,7 @@
-"""Entry point of the translator and the parser, which it loads at the first query. Checks that need only tokens."""
+"""Entry point of the translator and the parser, which are imported at the first query.
+
+Checks that need only tokens are here as well.
+"""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -12,18 +15,18 @@ from engine.tsql.language.lexer import SqlSyntaxError, Token, make_near_error, t
 from engine.tsql.query.plans import BindingContext, ColumnsOf, Deduction, QueryPlan, References
 from engine.tsql.scalars.types import SqlType
 
-# sqlglot (behind translate.py) takes 50 ms to load; lark and the grammar's tables (behind parse.py) take 120
-# ms. A program without queries need not load them.
+# Importing sqlglot (translate.py) takes 50 ms, lark and the grammar (parse.py) 120 ms. A program without
+# queries need not import them.
 
 
 def load_planner() -> None:
-    """Load the planner now, so that the first query does not wait for it."""
+    """Import the translator and the parser now, so that the first query does not wait for them."""
     from engine.tsql.language import parse  # noqa: F401
     from engine.tsql.query import translate  # noqa: F401
 
 
 def parse_command(text: str, tokens: Sequence[Token], following: Token) -> s.Statement:
-    """Parse the command *tokens* of *text*. *following* is the token after it.
+    """Parse the statement with the tokens *tokens* in *text*. *following*: the token after the statement.
 
     Raises SqlSyntaxError 102 or 156.
     """
@@ -33,7 +36,7 @@ def parse_command(text: str, tokens: Sequence[Token], following: Token) -> s.Sta
 
 
 def list_following_words(statement: str) -> tuple[set[str], set[str]]:
-    """Return the grammar's terminals that can follow *statement*, and those of them that are words.
+    """Return the grammar terminals that can follow *statement*, and the keywords among them.
 
     *statement*: the beginning of a command.
     """
@@ -43,7 +46,7 @@ def list_following_words(statement: str) -> tuple[set[str], set[str]]:
 
 
 def find_references(kind: str, text: str) -> References:
-    """Return the tables and variables that *text*, a statement, expression or condition, names."""
+    """Return the tables and variables that *text* names. *kind*: statement, expression or condition."""
     from engine.tsql.query import translate
 
     return translate.find_references(kind, text)
@@ -52,14 +55,17 @@ def find_references(kind: str, text: str) -> References:
 def deduce_types(
     text: str, undeclared: frozenset[str], columns_of: ColumnsOf, variables: Mapping[str, SqlType]
 ) -> list[Deduction]:
-    """Return the types of the undeclared parameters of a query. Raises the errors of `deduction.deduce_types`."""
+    """Return the types of the undeclared parameters of a query.
+
+    Raises the same errors as `deduction.deduce_types`.
+    """
     from engine.tsql.query import deduction
 
     return deduction.deduce_types(text, undeclared, columns_of, variables)
 
 
 def plan_text(kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
-    """Return the plan of a statement, expression or condition, bound to *names*.
+    """Return the plan of *text*, bound to *names*. *kind*: statement, expression or condition.
 
     Raises SqlSyntaxError, SqlError or UnsimulatedFeatureError.
     """
@@ -69,7 +75,7 @@ def plan_text(kind: str, text: str, names: BindingContext | None = None) -> Quer
 
 
 def plan_in_steps(text: str, names: BindingContext) -> ResumableComputation[QueryPlan]:
-    """Compute the plan of a statement in steps (work.ResumableComputation)."""
+    """Return a computation of a statement's plan in steps (work.ResumableComputation)."""
     from engine.tsql.query import translate
 
     return translate.plan_in_steps(text, names)
@@ -84,24 +90,21 @@ def plan_statement(text: str) -> QueryPlan:
 
 
 def check_statement(text: str, line: int) -> bool:
-    """Return whether *text* is a query; raise SqlSyntaxError if it is wrong.
-
-    False means that sqlglot cannot decide.
-    """
+    """Return True if *text* is a valid query, False if sqlglot cannot decide. Raises SqlSyntaxError."""
     from engine.tsql.query import translate
 
     return translate.check_statement(text, line)
 
 
 def check_view(text: str) -> None:
-    """Raise 1033 for the query of a view with ORDER BY and without TOP."""
+    """Raise 1033 if the query of a view has ORDER BY without TOP."""
     from engine.tsql.query import translate
 
     translate.check_view(text)
 
 
 def check_condition(text: str, line: int) -> None:
-    """Raise SqlSyntaxError unless *text* is a condition (4145 if it is a value)."""
+    """Raise SqlSyntaxError unless *text* is a condition. The error is 4145 for a value."""
     from engine.tsql.query import translate
 
     translate.check_condition(text, line)
@@ -115,7 +118,7 @@ def check_expression(text: str, line: int) -> None:
 
 
 def check_columns(text: str, line: int) -> None:
-    """Raise SqlSyntaxError unless *text* is a list of table columns."""
+    """Raise SqlSyntaxError unless *text* is a column list of a table."""
     try:
         parse_columns(text)
     except SqlSyntaxError as problem:
@@ -123,7 +126,7 @@ def check_columns(text: str, line: int) -> None:
 
 
 def remove_cursor_options(text: str) -> str:
-    """Return the SELECT of a cursor without FOR READ ONLY or FOR UPDATE."""
+    """Return the SELECT of a cursor without its clause FOR READ ONLY or FOR UPDATE."""
     level, begins = 0, len(text)
     tokens = tokenize(text)
     for token, next_token in pairwise(tokens):
@@ -133,7 +136,7 @@ def remove_cursor_options(text: str) -> str:
     return text[:begins]
 
 
-# --- OUTPUT clause: removed before sqlglot parses a statement, and computed from the changed rows ----------
+# --- OUTPUT clause, which is removed before sqlglot parses a statement, and computed from the changed rows --
 
 OUTPUT_ENDS: Final = {
     "INSERT": frozenset({"VALUES", "SELECT", "EXEC", "EXECUTE", "DEFAULT", "WITH"}),
@@ -141,14 +144,14 @@ OUTPUT_ENDS: Final = {
     "DELETE": frozenset({"FROM", "WHERE", "OPTION"}),
     "MERGE": frozenset({"OPTION"}),
 }
-"""Statement -> words that end its OUTPUT clause. Documented [DOC: OUTPUT clause]."""
+"""First word of a statement -> words that end its OUTPUT clause. Documented [DOC: OUTPUT clause]."""
 
 
 @lru_cache(maxsize=256)
 def split_output(text: str) -> tuple[str, s.OutputClause | None]:
-    """Return the statement without its OUTPUT clause, and the clause.
+    """Return the statement without its OUTPUT clause, and the clause; None without one.
 
-    Raises SqlSyntaxError for a clause that cannot be parsed.
+    Raises SqlSyntaxError for an invalid clause.
     """
     if "output" not in text.lower():
         return text, None
@@ -172,7 +175,7 @@ def split_output(text: str) -> tuple[str, s.OutputClause | None]:
 
 
 def _find_first_verb(tokens: tuple[Token, ...]) -> int:
-    """Return the index of the first INSERT, UPDATE, DELETE or MERGE outside all parentheses; -1 without one."""
+    """Return the index of the first INSERT, UPDATE, DELETE or MERGE outside parentheses; -1 without one."""
     level = 0
     for index, token in enumerate(tokens):
         level += token.is_op("(") - token.is_op(")")
@@ -207,18 +210,17 @@ def _extract_clause(
     return rest_text, s.OutputClause(columns, target)
 
 
-# --- T-SQL features that are newer than the server, and the errors of an older server [DOC: data types; ORDER
-# BY; OVER]
+# --- errors of servers that are older than a T-SQL feature [DOC: data types; ORDER BY; OVER] --------------
 
 TYPES: Final = frozenset(
     {"DATE", "TIME", "DATETIME2", "DATETIMEOFFSET", "HIERARCHYID", "GEOMETRY", "GEOGRAPHY"}
 )
-"""Types introduced in 2008."""
+"""Types that version 2008 introduced."""
 
 _AGGREGATES: Final = frozenset(
     {"SUM", "AVG", "MIN", "MAX", "COUNT", "COUNT_BIG", "STDEV", "STDEVP", "VAR", "VARP"}
 )
-"""Aggregates whose OVER accepts ORDER BY since 2012. Ranking functions always accept it."""
+"""Aggregates that accept ORDER BY in OVER since 2012. Ranking functions always accept it."""
 
 
 IF_EXISTS: Final = 2016
@@ -227,7 +229,7 @@ IF_EXISTS: Final = 2016
 
 IN_MEMORY: Final = 2014
 COLUMNSTORE: Final = 2012
-"""First version with columnstore indexes. In-memory tables and procedures came later.
+"""First versions with in-memory tables and procedures, and with columnstore indexes.
 
 Documented [DOC: CREATE TABLE; CREATE COLUMNSTORE INDEX].
 """
@@ -249,11 +251,11 @@ _SYNTAX_VERSIONS: Final = {
         (">", ">"),
     ),
 }
-"""Version -> pairs of adjacent words in its new constructs that are not simulated."""
+"""Version -> pairs of adjacent words that identify its new constructs. These constructs are not simulated."""
 
 
 def find_unsimulated(tokens: Sequence[Token], version: int) -> str:
-    """Return the construct of this version that a query uses and that is not simulated; empty without one."""
+    """Return the first construct of *version* in a query that is not simulated; "" if there is none."""
     for first_version, pairs in _SYNTAX_VERSIONS.items():
         for before, token in pairwise(tokens if first_version <= version else ()):
             word_pair = (before.upper or before.text, token.upper or token.text)
@@ -271,11 +273,11 @@ APPROXIMATE: Final = 2019
 """First version with APPROX_COUNT_DISTINCT. Documented [DOC: APPROX_COUNT_DISTINCT]."""
 
 _CALLS: Final = {"ISJSON": 1, "STRING_SPLIT": 2}
-"""Function that accepts more arguments since 2022 -> number of arguments before."""
+"""Function that accepts an additional argument since 2022 -> number of arguments before."""
 
 
 def _check_calls_before_2022(tokens: Sequence[Token]) -> None:
-    """Raise 102, 174 or 8144 for arguments that functions accept only since 2022, and for a named window."""
+    """Raise 102, 174 or 8144 for function arguments and named windows that exist only since 2022."""
     for index, (word, next_token) in enumerate(pairwise(tokens)):
         if word.upper == "OVER" and next_token.kind in ("word", "quoted"):
             raise make_near_error(next_token)
@@ -296,7 +298,7 @@ def _check_calls_before_2022(tokens: Sequence[Token]) -> None:
 
 
 def _count_arguments(tokens: Sequence[Token], start: int) -> int:
-    """Return the number of arguments in the parentheses that open at *start*."""
+    """Return the number of arguments between the parentheses that open at token *start*."""
     level, count = 0, 1
     for token in tokens[start:]:
         level += token.is_op("(") - token.is_op(")")
@@ -311,7 +313,10 @@ JSON: Final = 2016
 
 
 def check_version(tokens: Sequence[Token], version: int) -> None:
-    """Raise 243 for a type that the version lacks; 102 for OFFSET, ORDER BY in OVER, or a condition in IIF."""
+    """Raise 243 for types, or 102 for other features, that *version* lacks.
+
+    The features include OFFSET, ORDER BY in OVER, and IIF.
+    """
     dropping = tokens and tokens[0].upper == "DROP" and [t.upper for t in tokens[2:4]] == ["IF", "EXISTS"]
     if dropping and version < IF_EXISTS:
         raise make_near_error(tokens[2])
@@ -376,11 +381,11 @@ _DATE_CALLS: Final = frozenset({"DATEPART", "DATENAME", "DATEADD", "DATEDIFF"})
 _PARTS_OF_2008: Final = frozenset(
     {"ISO_WEEK", "ISOWK", "ISOWW", "MICROSECOND", "MCS", "NANOSECOND", "NS", "TZOFFSET", "TZ"}
 )
-"""Parts of dates since 2008. Documented [DOC: DATEPART]."""
+"""Date parts that exist since 2008. Documented [DOC: DATEPART]."""
 
 
 def create_offset_error(line: int, near_text: str, following_tokens: Sequence[Token]) -> SqlSyntaxError:
-    """Return 102 for OFFSET. If FETCH follows, it counts as that of a cursor: 153."""
+    """Return error 102 for OFFSET. If FETCH follows, also return 153, as for a FETCH from a cursor."""
     problem = SqlSyntaxError(line, 102, near_text)
     for before, token in pairwise(following_tokens):
         if before.upper == "FETCH" and token.upper in ("NEXT", "FIRST"):
@@ -390,13 +395,13 @@ def create_offset_error(line: int, near_text: str, following_tokens: Sequence[To
 
 _SIGNS: Final = ("=", "<", ">", "<=", ">=", "<>", "!=")
 _TESTS: Final = frozenset({"IS", "LIKE", "IN", "BETWEEN", "NOT", "EXISTS"})
-"""Operators of conditions, which the arguments of functions other than IIF do not accept."""
+"""Operators of conditions. Of all functions, only IIF accepts a condition as an argument."""
 
 _WINDOW_AGGREGATES: Final = frozenset(f"{name} OVER" for name in _AGGREGATES)
 
 
 def _is_type(tokens: Sequence[Token], index: int) -> bool:
-    """Return whether the token is a type: after AS in `CAST (… AS type)`, or first in `CONVERT (type, …)`."""
+    """Return whether the token is a type name in CAST or CONVERT."""
     before, next_tokens = tokens[max(0, index - 2) : index], tokens[index + 1 : index + 2]
     if not before or not next_tokens:
         return False
@@ -406,7 +411,7 @@ def _is_type(tokens: Sequence[Token], index: int) -> bool:
 
 
 def check_one_row(tokens: Sequence[Token]) -> None:
-    """Check that VALUES has only one row before 2008."""
+    """Raise an error for VALUES with several rows, which version 2005 does not support."""
     level, values = 0, False
     for token in tokens:
         level += token.is_op("(") - token.is_op(")")

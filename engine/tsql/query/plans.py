@@ -1,4 +1,4 @@
-"""Plans of queries as plain data: their costs, their tables, and the names that they may use."""
+"""Plans of queries as plain data: cost model, tables, and the names that a query may use."""
 
 from __future__ import annotations
 
@@ -17,86 +17,85 @@ from engine.tsql.scalars.settings import DEFAULTS, SessionSettings
 from engine.tsql.scalars.types import SqlType
 from engine.tsql.scalars.values import Scalar, format_typed_value, make_text_key
 
-# --- cost of a query, from its text and the sizes of its tables alone ------------------------------------
-# The cost is known before the query runs and is the same with every SQLite. SQLite counts steps itself, but
-# each version counts differently.  A query is modeled as nested loops over its tables in the order of its
-# text (rewrite.py makes SQLite keep that order). A table that is compared for equality with an earlier table
-# gives, per row, at most as many rows as the most frequent value of that column among the values on the other
-# side. Any other table gives all of its rows.
+# --- cost of a query, derived from its text and the sizes of its tables -------------------------------------
+# The cost is known before the query runs and is equal for all versions of SQLite, whose own step counts
+# differ. The model is nested loops over the tables in the order of the text; rewrite.py makes SQLite use this
+# order. For each row of the earlier tables, an equality limits the rows of a table to the frequency of its
+# most frequent matching value. Without an equality, the loop reads all rows of the table.
 
 CALL_WORK: Final = 2
-"""Work (work.py) of one function call. Long texts cost more (scratch.py). Measured."""
+"""Units of work (work.py) of one function call. Long texts cost more (scratch.py). The figure is measured."""
 
 ROWS_A_WORK: Final = 10
-"""Number of rows that SQLite processes per unit of work. Measured."""
+"""Number of rows that SQLite processes per unit of work. The figure is measured."""
 
 RECURSION_WORK: Final = 8
-"""Work per row of a recursive CTE, without its recursive part. Assumed after one measurement."""
+"""Units of work per row of a recursive CTE, without its recursive part. Assumed after one measurement."""
 
 COST_MAX: Final = 10**12
-"""Maximum of all costs."""
+"""Upper limit of all costs and row counts."""
 
 
 Bound = tuple[str, str, float | str]
-"""(column, `>`, `>=`, `<` or `like`, number or pattern)."""
+"""Comparison of a column with a constant: (column; `>`, `>=`, `<` or `like`; number or pattern)."""
 
 
 Equal = tuple[str, str, str]
-"""(column, table, column of that table): an equality. The last two are empty unless the other side is a
-table's column.
+"""Equality of a column with a column of another table: (column, other table, other column). The last two are
+empty if the other side is not a column of a table.
 """
 
 
 class CostSource(Struct, frozen=True, eq=False):
-    """Source of a query: a table by its name in SQLite, or a query."""
+    """Source in FROM: a table, by its name in SQLite, or a query."""
 
     table: str = ""
     query: QueryCost | None = None
     equal: tuple[Equal, ...] = ()
-    """Columns that are compared for equality with an earlier source."""
+    """Equalities of its columns with an earlier source."""
     fixed: tuple[str, ...] = ()
-    """Columns that are compared for equality with a constant, a variable or a column of an outer query."""
+    """Columns that must equal a constant, a variable or a column of an outer query."""
     bounds: tuple[Bound, ...] = ()
-    """Columns that are compared with a number or, by LIKE, with a text."""
+    """Comparisons of its columns with a number or a LIKE pattern."""
     outer: bool = False
-    """True for LEFT JOIN, which returns at least one row per row on the left."""
+    """True for LEFT JOIN, which keeps every row of the left side."""
 
 
 class QueryCost(Struct, frozen=True, eq=False):
-    """Cost of a SELECT as a tree. A common table expression is one object, however often it is used."""
+    """Cost model of a SELECT, as a tree. All uses of a common table expression share one object."""
 
     sources: tuple[CostSource, ...] = ()
     parts: tuple[QueryCost, ...] = ()
-    """Operands of UNION and similar, in place of sources."""
+    """Operands of a UNION or similar; *sources* is then empty."""
     calls: int = 0
-    """Function calls per result row."""
+    """Number of function calls per result row."""
     group_calls: int = 0
-    """Function calls per group, outside aggregate functions."""
+    """Number of function calls per group, outside aggregates."""
     grouped_by: tuple[int, ...] | None = None
-    """Indexes of the sources that have the grouping columns; None means unknown."""
+    """Indexes of the sources that contain the grouping columns; None if unknown or without GROUP BY."""
     filters: int = 0
-    """Function calls and comparisons per row that is examined."""
+    """Number of function calls and comparisons per row that is read."""
     inner: tuple[tuple[QueryCost, bool], ...] = ()
-    """(subquery in its expressions, True if it runs again for every row)."""
+    """(subquery in an expression, True if it runs again for every row)."""
     sorts: int = 0
     one_row: bool = False
     most: int = COST_MAX
-    """Maximum number of rows, if LIMIT is a number."""
+    """Maximum number of rows if LIMIT is a number; else COST_MAX."""
     most_by: tuple[str, bool] | None = None
-    """Parameter that LIMIT names, and True if the length of its text is the limit; None without a parameter."""
+    """Parameter in LIMIT, and True if the length of its text is the limit; None without a parameter."""
     recursive: bool = False
     columns: tuple[tuple[str, str, str], ...] = ()
-    """Result columns that are unchanged columns of a table: (name, table, column)."""
+    """Result columns that are unchanged columns of a table, as (name, table, column)."""
     columns_named: int = COST_MAX
     """Number of columns that the whole statement names; COST_MAX for a star."""
 
 
 NO_QUERY: Final = QueryCost()
-"""Query without work."""
+"""Cost model of a query without work."""
 
 
 class Sizes:
-    """Sizes of the tables of a query: rows, frequency of values, and length of texts."""
+    """Rows of the tables of a query, for row counts and value frequencies."""
 
     def __init__(self, parameters: Mapping[str, Scalar] | None = None) -> None:
         self._parameters = parameters or {}
@@ -111,7 +110,7 @@ class Sizes:
         self._rows[table] = rows
 
     def find_row_limit(self, query: QueryCost) -> int:
-        """Return the maximum number of rows that LIMIT allows for the query."""
+        """Return the maximum number of rows that LIMIT allows."""
         name, by_length = query.most_by or ("", False)
         value = self._parameters.get(name)
         if by_length and isinstance(value, str):
@@ -123,7 +122,7 @@ class Sizes:
         return len(self._rows.get(table, ()))
 
     def find_rows_within(self, table: str, bounds: Sequence[Bound]) -> list[Sequence[Scalar]]:
-        """Return the rows whose columns are within *bounds*."""
+        """Return the rows of a table that satisfy all *bounds*."""
         names, rows = self._columns.get(table, ()), self._rows.get(table, ())
         tests = [(names.index(column), sign, limit) for column, sign, limit in bounds if column in names]
         return [
@@ -133,9 +132,9 @@ class Sizes:
         ]
 
     def count_commonest_value(self, table: str, column: str, bounds: tuple[Bound, ...] = ()) -> int:
-        """Return the number of rows, within *bounds*, that have the column's most frequent value.
+        """Return the frequency of the most frequent value of a column in the rows within *bounds*.
 
-        For an unknown column, return the number of all rows.
+        For an unknown column, return the number of these rows.
         """
         key = table, column, bounds
         if key not in self._commonest:
@@ -154,7 +153,7 @@ class Sizes:
         return max((own_values[value] for value in theirs if value in own_values), default=0)
 
     def _count_values(self, table: str, column: str) -> Counter[Scalar] | None:
-        """Return the number of rows per value; None if there is no such column."""
+        """Return the number of rows per value of a column; None if the column does not exist."""
         key = table, column
         if key not in self._counted:
             value_counts = self._count_column_values(table, column, self._rows.get(table, ()))
@@ -184,9 +183,9 @@ def _is_within_limit(value: Scalar, sign: str, limit: float | str) -> bool:
 
 
 def estimate_work(query: QueryCost, sizes: Sizes) -> int:
-    """Return the work of *query* with tables of these sizes.
+    """Return the estimated work of *query* with tables of these sizes.
 
-    Raises 8623 for queries that are nested too deep for Python.
+    Raises 8623 for a query that is nested too deeply for Python.
     """
     try:
         return _estimate_cost(query, sizes, {})[1]
@@ -195,9 +194,9 @@ def estimate_work(query: QueryCost, sizes: Sizes) -> int:
 
 
 def estimate_recursion_work(query: QueryCost, sizes: Sizes) -> int:
-    """Return the work per row of the most expensive recursive part in *query*.
+    """Return the estimated work per row of the most expensive recursive part in *query*.
 
-    Rows are charged when they are produced (scratch.py).
+    scratch.py counts this work for each row that is produced.
     """
     cost_cache: dict[QueryCost, tuple[int, int]] = {}
     costs: set[QueryCost] = set()
@@ -224,7 +223,7 @@ def estimate_recursion_work(query: QueryCost, sizes: Sizes) -> int:
 def _estimate_cost(
     query: QueryCost, sizes: Sizes, cache: dict[QueryCost, tuple[int, int]]
 ) -> tuple[int, int]:
-    """Return (maximum number of rows, work)."""
+    """Return the maximum number of rows, and the work."""
     if query not in cache:
         cache[query] = (
             _estimate_parts_cost(query, sizes, cache)
@@ -258,7 +257,7 @@ def _estimate_sources_cost(
         matches = min(
             (_count_matches(source, equality, size, sizes) for equality in source.equal), default=size
         )
-        looked_at += rows * matches + (size if source.equal else 0)  # SQLite builds an automatic index
+        looked_at += rows * matches + (size if source.equal else 0)  # SQLite indexes all rows first
         matches = min(
             (_count_commonest_value(source, column, size, sizes) for column in source.fixed), default=matches
         )
@@ -284,7 +283,7 @@ def _estimate_sources_cost(
 
 
 def _can_stop_early(query: QueryCost) -> bool:
-    """Return whether every row that is read is also returned, so that TOP ends the reading."""
+    """Return whether the query returns every row that it reads, so that it can stop after TOP rows."""
     has_filters = query.filters or any(
         source.equal or source.fixed or source.bounds for source in query.sources
     )
@@ -292,7 +291,7 @@ def _can_stop_early(query: QueryCost) -> bool:
 
 
 def _count_matches(source: CostSource, equal: Equal, row_count: int, sizes: Sizes) -> int:
-    """Return the number of rows that match each row of an earlier source."""
+    """Return the maximum number of rows that match one row of an earlier source."""
     column, other_table, other_column = equal
     if source.query is not None or not other_table:
         return _count_commonest_value(source, column, row_count, sizes)
@@ -300,9 +299,9 @@ def _count_matches(source: CostSource, equal: Equal, row_count: int, sizes: Size
 
 
 def _count_commonest_value(source: CostSource, column: str, row_count: int, sizes: Sizes) -> int:
-    """Return the number of rows that have the column's most frequent value.
+    """Return the frequency of the column's most frequent value.
 
-    For a computed column it is assumed to be the square root of the number of rows.
+    For a computed column, the frequency is assumed to be the square root of the number of rows.
     """
     if source.query is None:
         return sizes.count_commonest_value(source.table, column)
@@ -316,62 +315,61 @@ def _estimate_sorting_work(rows: int) -> int:
     return rows * rows.bit_length() // ROWS_A_WORK
 
 
-# --- plans of queries as plain data, and the entry to their translation -----------------------------------
-# sqlglot and the grammar load at first use.
+# --- plans of queries as plain data -----------------------------------------------------------------------
 
 UNNAMED: Final = "(No column name)"
 COLLATION: Final = "tsql"
 """Name of the default collation in SQLite, which ignores case and trailing blanks."""
 EXACT: Final = "tsql_cs"
 CODE_POINTS: Final = "tsql_bin"
-"""Name of the collation in SQLite for case-sensitive and binary collations."""
+"""Names of the collations in SQLite for case-sensitive (EXACT) and binary collations (CODE_POINTS)."""
 ROW_ID: Final = "_rowid_"
 """Name of SQLite's row number, in the spelling that a column is least likely to have."""
 COLLATIONS: Final = (COLLATION, EXACT, CODE_POINTS)
 
 
 LITERAL: Final = "="
-"""Prefix of a number that is passed like a variable."""
+"""Prefix of a number literal that is passed to SQLite as a parameter."""
 
 
 Rows = list[tuple[Scalar, ...]]
 
 
 class UnsimulatedFeatureError(Exception):
-    """Error for something that the product supports and the simulation does not. The text names it."""
+    """Error for a feature that SQL Server supports but this simulation does not. The text names the feature."""
 
 
 Operand = tuple[str, str, tuple[str, ...]]
-"""Kind, value, and types to which it is converted: variable and @x, text and a literal, or number and a literal."""
+"""Literal or variable in a condition: kind (variable, text or number), value, and types of its conversions."""
 
 
 class TableAccess(Struct, frozen=True):
-    """Part of a query on a single table that determines which rows it reads."""
+    """Part of a query on a single table that determines which rows the query reads."""
 
     conditions: tuple[tuple[str, str, tuple[Operand, ...]], ...] = ()
-    """Conditions joined by AND that compare a column: column, operator, operands."""
+    """Comparisons of a column that AND combines, as (column, operator, operands)."""
     complete: bool = True
-    """False if the query has other conditions, too."""
+    """True if the query has no other conditions."""
     top: Operand | None = None
-    """Maximum number of rows; None without one, and for a query that reads further rows."""
+    """Operand of TOP. It is None without TOP, and if the query reads more rows than it returns."""
     order: tuple[tuple[str, bool], ...] = ()
-    """Columns of ORDER BY, and whether they are in descending order."""
+    """Columns of ORDER BY, each with True for descending order."""
 
 
 class TableRef(Struct, frozen=True):
-    """Table as the query names it: up to four parts, or a table variable or temp table."""
+    """Table as named in a query: up to four name parts, or a table variable or temp table."""
 
     parts: tuple[str, ...]
     call: bool = False
-    """True for a table-valued function, with parentheses."""
+    """True for a call of a table-valued function."""
     query: str = ""
-    """OPENQUERY: query for the server in the only part; else empty."""
+    """Query of OPENQUERY, which runs on the server in *parts*; empty for other tables."""
     hints: frozenset[str] = frozenset()
-    """NOLOCK, READPAST, UPDLOCK and other hints, in capitals."""
+    """Table hints such as NOLOCK and READPAST, in capitals."""
     read: bool = False
-    """True for the target of an UPDATE or DELETE with WHERE or with columns in SET, which needs SELECT, too."""
+    """True if an UPDATE or DELETE also reads its target, which requires the permission SELECT."""
     access: TableAccess | None = None
-    """Conditions of a query on this table alone; None for other queries."""
+    """Rows that the query reads, if it reads this table alone; else None."""
 
     @property
     def dotted(self) -> str:
@@ -385,45 +383,45 @@ class TableRef(Struct, frozen=True):
 
 
 class QueryPlan(Struct, frozen=True, kw_only=True):
-    """Query for SQLite, and the treatment of its result."""
+    """Query for SQLite, and instructions for the use of its result."""
 
     kind: str
-    """select, assign, insert, update, delete or truncate."""
+    """select, assign, insert, update, delete, merge or truncate."""
     sql: str = ""
     tables: tuple[TableRef, ...] = ()
     variables: tuple[str, ...] = ()
-    """Variable for each parameter p0, p1 …. @@name: a global variable; LITERAL: a number."""
+    """Variables for the parameters p0, p1 …. @@name is a global variable; the prefix LITERAL means a number."""
     assigns: tuple[str, ...] = ()
-    """assign: variables that receive the columns of the last row."""
+    """For assign: variables that receive the columns of the last row."""
     target: TableRef | None = None
-    """Table that is changed, also by SELECT … INTO."""
+    """Table that the statement changes or, for SELECT … INTO, creates."""
     columns: tuple[str, ...] = ()
-    """insert, update: columns that receive values; empty means all."""
+    """For insert and update: columns that receive values; empty means all."""
     defaults: bool = False
     """True for INSERT … DEFAULT VALUES."""
     defaulted: tuple[tuple[int, int], ...] = ()
-    """Positions of the word DEFAULT among the values: (row, or -1 for all rows; column index)."""
+    """Positions of the word DEFAULT among the values: (row index, or -1 for all rows; column index)."""
     parts: tuple[QueryPlan, ...] = ()
-    """merge: queries for matching rows, for rows only in the source, and for rows only in the target."""
+    """For merge: plans for matching rows, rows only in the source, and rows only in the target."""
     branches: tuple[tuple[str, tuple[str, ...], int, int], ...] = ()
-    """merge: (action, columns, range of its values) of each WHEN."""
+    """For merge: (action, columns, start and end of its values) of each WHEN clause."""
     kinds: tuple[SqlType | None, ...] = ()
     """Types of the result columns; empty if unknown."""
     outputs: tuple[str, ...] = ()
-    """Names of the result columns, if the types are known."""
+    """Names of the result columns; empty if unknown."""
     functions: tuple[tuple[str, str], ...] = ()
-    """Functions of other schemas: (name in SQLite, name in the query)."""
+    """Functions with a schema: (name in SQLite, name in the query)."""
     calls: tuple[tuple[str, int], ...] = ()
     """Functions without a schema: (name, number of arguments)."""
     cost: QueryCost = NO_QUERY
 
     def format_rows(self, rows: Rows) -> Rows:
-        """Return the rows as a result set shows them: 12.50, not 12.5."""
+        """Format the rows for a result set by the types of their columns, for example 12.50 instead of 12.5."""
         return format_result_rows(rows, self.kinds)
 
 
 def format_result_rows(rows: Rows, kinds: tuple[SqlType | None, ...]) -> Rows:
-    """Return the rows as a result set shows them: 12.50, not 12.5."""
+    """Format the rows for a result set by the types of their columns, for example 12.50 instead of 12.5."""
     exact = [kind is not None and kind.is_number and not kind.is_integer for kind in kinds]
     if not any(exact) or (rows and len(rows[0]) != len(exact)):
         return rows
@@ -437,22 +435,22 @@ class References(Struct, frozen=True):
     variables: tuple[str, ...] = ()
 
 
-# --- names that a query may use: columns of tables, types of variables, and the query's own columns ------
+# --- names that a query may use: columns of tables, variables, and its own result columns -----------------
 
 Column = tuple[str, SqlType | None]
-"""Name and type of a column; None for an unknown type."""
+"""Name and type of a column; the type is None if unknown."""
 Columns = tuple[Column, ...]
 
 
 ColumnsOf = Callable[[TableRef, bool], Columns | None]
-"""Function that returns the columns of a table, or only those that INSERT without a column list fills.
+"""Function that returns the columns of a table; None if they are unknown.
 
-None if they are unknown.
+If its second argument is True, it returns only the columns that INSERT without a column list fills.
 """
 
 
 class Deduction(NamedTuple):
-    """Deduced type of a parameter, and whether the query reads it or assigns a value to it."""
+    """Deduced type of an undeclared parameter, and whether the query reads or assigns it."""
 
     name: str
     kind: SqlType
@@ -461,10 +459,10 @@ class Deduction(NamedTuple):
 
 
 class BindingContext(Struct, frozen=True):
-    """Context in which a query is bound. Equal contexts give the same plan."""
+    """Names and settings with which a query is bound. Equal contexts give equal plans."""
 
     tables: tuple[tuple[str, Columns | None], ...] = ()
-    """Columns by the key of their TableRef."""
+    """Columns of each table, by `TableRef.key`."""
     variables: tuple[tuple[str, SqlType | None], ...] = ()
     settings: SessionSettings = DEFAULTS
 
@@ -473,17 +471,17 @@ NO_NAMES: Final = BindingContext()
 
 
 class QuerySource(Struct):
-    """Table in a FROM clause."""
+    """Table or derived table in a FROM clause."""
 
     name: str
-    """Qualifier of the columns: the alias, or the last part of the table's name."""
+    """Qualifier of its columns: the alias, or the last part of the table name."""
     columns: Columns | None
-    """Columns of the table; None if unknown."""
+    """Columns of the source; None if unknown."""
     aliased: bool = True
     parts: tuple[str, ...] = ()
 
     def find_types(self, name: str) -> list[SqlType | None]:
-        """Return the types of all columns with that name."""
+        """Return the types of all columns with this name."""
         column_name = name.lower()
         return [kind for known_name, kind in self.columns or () if known_name.lower() == column_name]
 
@@ -494,14 +492,14 @@ class QuerySource(Struct):
 
 
 class SelectScope(Struct):
-    """Sources of one SELECT, and the outer query."""
+    """Names that one SELECT can use: its sources, its common table expressions, and the outer query's names."""
 
     outer: SelectScope | None = None
     sources: list[QuerySource] = field(default_factory=list)
     ctes: dict[str, Columns | None] = field(default_factory=dict)
 
     def find_cte(self, name: str) -> Columns | bool | None:
-        """Return the columns of a common table expression; False if there is none of that name."""
+        """Return the columns of a common table expression (None if unknown), or False if it does not exist."""
         space: SelectScope | None = self
         while space is not None:
             if name.lower() in space.ctes:
@@ -511,7 +509,7 @@ class SelectScope(Struct):
 
 
 class ColumnBinding(Struct, frozen=True):
-    """Source to which a column belongs."""
+    """Result of the resolution of a column name: its type, source and scope."""
 
     kind: SqlType | None
     source: QuerySource | None
@@ -519,19 +517,19 @@ class ColumnBinding(Struct, frozen=True):
 
 
 QUERY_NAME: Final = "written"
-"""Metadata key of a function call: its name in the query."""
+"""Metadata key of a function call. The value is its name in the query."""
 
 HIDDEN: Final = "asked_handle"
-"""Column for an argument of a table-valued function. No query may name it, and no result contains it."""
+"""Hidden column for an argument of a table-valued function. Queries cannot name it, results omit it."""
 
 ROW_NUMBER: Final = "row number"
-"""Metadata key of an inserted column with SQLite's row number."""
+"""Metadata key of an inserted column that contains SQLite's row number."""
 
 UNKNOWN: Final = ColumnBinding(None, None, None)
 
 
 def resolve_column(space: SelectScope | None, qualifiers: Sequence[str], name: str) -> ColumnBinding:
-    """Return the column *name* with its *qualifiers*. Raises 207, 209 or 4104."""
+    """Resolve the column *name* with its *qualifiers*. Raises 207, 209 or 4104."""
     if name.lower() in ("$action", "$rowguid", "$identity"):
         return UNKNOWN
     if name.lower() == HIDDEN:
@@ -573,7 +571,7 @@ def _find_qualified_column(space: SelectScope, qualifiers: Sequence[str], name: 
 def _is_suffix(parts: list[str], name_parts: list[str]) -> bool:
     """Return whether *name_parts* matches the end of *parts*.
 
-    sys.databases is also master.sys.databases, and `..` omits a part.
+    For example, sys.databases matches master.sys.databases, and `..` omits a part.
     """
     return (
         parts[-len(name_parts) :] == name_parts

@@ -1,4 +1,4 @@
-"""Rewriting of forms that SQLite lacks, before translation: APPLY, PIVOT, table-valued functions."""
+"""Rewriting of larger forms that SQLite lacks: APPLY, PIVOT, table-valued functions, VALUES and MAXRECURSION."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
@@ -18,13 +18,13 @@ from engine.tsql.query.apply import (
 from engine.tsql.query.plans import UnsimulatedFeatureError
 
 RESHAPED: Final = (exp.Lateral, exp.Window, exp.Subquery, exp.Values, exp.Pivot, exp.Anonymous, exp.CTE)
-"""Nodes that need such rewriting. Trees without them stay unchanged."""
+"""Node classes that may need this rewriting. Trees without them are not processed."""
 
 
 def replace_unsupported_forms(tree: exp.Expr) -> exp.Expr:
-    """Return the tree with every APPLY, PIVOT and table function replaced.
+    """Replace all APPLY, PIVOT and table functions in the tree, and return the tree.
 
-    Raises UnsimulatedFeatureError for unsupported forms.
+    Raises UnsimulatedFeatureError for forms that are not simulated.
     """
     if sum(1 for _ in tree.find_all(exp.Lateral)) > APPLIES_MAX:
         raise SqlError(8623)
@@ -49,14 +49,14 @@ def replace_unsupported_forms(tree: exp.Expr) -> exp.Expr:
 
 APPLIES_MAX: Final = 30
 WINDOWS_MAX: Final = 100
-"""Maximum number of APPLY and OVER clauses in one query before message 8623. Assumed."""
+"""Maximum numbers of APPLY and OVER clauses in one query before message 8623. Assumed."""
 
 
 # --- row numbers -----------------------------------------------------------------------------------
 
 
 def _limit_before_numbering(select: exp.Select) -> None:
-    """Apply TOP (n) before ROW_NUMBER() OVER (ORDER BY (SELECT NULL)), so that only n rows are numbered."""
+    """Apply TOP (n) before ROW_NUMBER() OVER (ORDER BY (SELECT NULL)), so that SQLite numbers only n rows."""
     limit, select_arguments = select.args.get("limit"), select.args
     has_other_clause = any(
         select_arguments.get(key) for key in ("group", "having", "distinct", "offset", "windows", "for_")
@@ -89,18 +89,18 @@ def _limit_before_numbering(select: exp.Select) -> None:
 
 
 def _is_plain_numbering(value: exp.Expr) -> bool:
-    """Return whether *value* is a constant, or ROW_NUMBER() without an order."""
+    """Return whether *value* is a constant or ROW_NUMBER() without an order."""
     if not isinstance(value, exp.Window):
         return isinstance(value, exp.Literal)
     numbered = isinstance(value.this, exp.RowNumber) and not value.args.get("partition_by")
     return numbered and value.find(exp.Column) is None
 
 
-# --- names of columns behind a derived table -------------------------------------------------------------
+# --- column names in the alias of a derived table ---------------------------------------------------------
 
 
 def _name_columns_inside(source: exp.Expr) -> None:
-    """Move column names in (SELECT 1) AS s (a) or (VALUES (1), (2)) AS s (a) to the inner columns, as SQLite needs."""
+    """Move the column names of `(SELECT 1) AS s (a)` into the inner query, as SQLite needs."""
     alias = source.args.get("alias")
     if not isinstance(alias, exp.TableAlias) or not alias.columns or isinstance(source.parent, exp.Lateral):
         return
@@ -129,11 +129,17 @@ def _name_columns_inside(source: exp.Expr) -> None:
 
 
 ROWS_AS_SELECTS_MAX: Final = 100
-"""Maximum number of VALUES rows that become separate SELECTs. SQLite joins at most 200; more rows use its VALUES."""
+"""Maximum number of VALUES rows that become separate SELECTs, of which SQLite combines at most 200.
+
+More rows use SQLite's VALUES.
+"""
 
 
 def rewrite_values_as_selects(values: exp.Values) -> exp.Expr:
-    """Rewrite VALUES (1, 2), (3, 4) as SELECT 1, 2 UNION ALL SELECT 3, 4. The first row names the columns."""
+    """Rewrite `VALUES (1, 2), (3, 4)` as `SELECT 1, 2 UNION ALL SELECT 3, 4`.
+
+    The first SELECT names the columns.
+    """
     rows = [list_cells(row) for row in values.expressions]
     has_many_rows = len(rows) > ROWS_AS_SELECTS_MAX
     selects = [
@@ -151,14 +157,14 @@ def rewrite_values_as_selects(values: exp.Values) -> exp.Expr:
     return expression
 
 
-# --- PIVOT as grouped aggregates, UNPIVOT as stacked rows -------------------------------------------------
+# --- PIVOT as GROUP BY, UNPIVOT as UNION ALL --------------------------------------------------------------
 
 PIVOTED_MAX: Final = 250
 """Maximum number of columns in PIVOT and UNPIVOT before message 8623. Assumed."""
 
 
 def find_pivoted_sources(select: exp.Select) -> list[exp.Expr]:
-    """Return the sources of a SELECT with PIVOT or UNPIVOT."""
+    """Return the sources of a SELECT that have PIVOT or UNPIVOT."""
     source = select.args.get("from_")
     sources = [source.this] if source is not None else []
     sources += [join.this for join in select.args.get("joins") or ()]
@@ -166,7 +172,7 @@ def find_pivoted_sources(select: exp.Select) -> list[exp.Expr]:
 
 
 def rewrite_pivot_or_unpivot(source: exp.Expr) -> None:
-    """Rewrite PIVOT or UNPIVOT of a source."""
+    """Rewrite the PIVOT or UNPIVOT of a source."""
     pivots = source.args["pivots"]
     if len(pivots) > 1:
         raise UnsimulatedFeatureError("PIVOT of a PIVOT")
@@ -177,7 +183,7 @@ def rewrite_pivot_or_unpivot(source: exp.Expr) -> None:
 
 
 def _list_column_names(source: exp.Expr, verb: str) -> list[str]:
-    """Return the column names of a derived table. In a UNION, the first SELECT has them."""
+    """Return the column names of a derived table. In a UNION, the first SELECT names them."""
     first = source.this if isinstance(source, exp.Subquery) else None
     while isinstance(first, exp.SetOperation):
         first = first.this
@@ -189,7 +195,7 @@ def _list_column_names(source: exp.Expr, verb: str) -> list[str]:
 
 
 def _rewrite_pivot(source: exp.Expr, pivot: exp.Expr) -> None:
-    """Rewrite PIVOT as GROUP BY with CASE.
+    """Rewrite PIVOT as GROUP BY with one CASE per column.
 
     `(SELECT g, k, v …) s PIVOT (SUM(v) FOR k IN ([a], [b])) p` becomes `SELECT g, SUM(CASE k WHEN 'a' THEN v
     END) …`.
@@ -219,7 +225,7 @@ def _rewrite_pivot(source: exp.Expr, pivot: exp.Expr) -> None:
 
 
 def _check_size(source: exp.Expr, names: Sequence[object], copies: int) -> None:
-    """Raise 8623 if there are too many columns, or if too many copies of a large source would be needed."""
+    """Raise 8623 for too many columns, or if the copies of the source would have too many nodes."""
     if len(names) > PIVOTED_MAX or copies * count_nodes(source.this) > COPIED_MAX:
         raise SqlError(8623)
 
@@ -253,7 +259,7 @@ def _replace_source(
 
 
 def _rewrite_unpivot(source: exp.Expr, pivot: exp.Expr) -> None:
-    """Rewrite (…) s UNPIVOT (v FOR k IN (a, b)) u as one SELECT for each column, without NULL rows."""
+    """Rewrite `(…) s UNPIVOT (v FOR k IN (a, b)) u` as one SELECT per column, without NULL values."""
     fields = pivot.args.get("fields") or []
     if len(fields) != 1 or len(pivot.expressions) != 1:
         raise UnsimulatedFeatureError("UNPIVOT of more than one column")
@@ -298,18 +304,17 @@ def _rewrite_unpivot(source: exp.Expr, pivot: exp.Expr) -> None:
     )
 
 
-# --- MAXRECURSION -----------------------------------------------------------------------------------------
-# Recursive common table expressions count their steps.
+# --- MAXRECURSION: recursive common table expressions count their steps -----------------------------------
 
 RECURSION_MAX: Final = 100
-"""Default of OPTION (MAXRECURSION n); 0 means unlimited. Documented."""
+"""Default of OPTION (MAXRECURSION n); 0 means no limit. Documented."""
 
 
 _LEVEL: Final = "recursion level"
 
 
 def count_recursion(tree: exp.Expr) -> None:
-    """Make each recursive common table expression count its steps and raise 530 beyond MAXRECURSION."""
+    """Make each recursive common table expression count its steps, and raise 530 beyond MAXRECURSION."""
     for cte in list(tree.find_all(exp.CTE)):
         columns, with_clause = cte.meta.get(forms.RECURSIVE), cte.parent
         inner = cte.this
@@ -382,7 +387,7 @@ def _count_levels(
 
 
 def convert_insert_values(values: exp.Values) -> exp.Expr:
-    """Convert the VALUES of an INSERT to a query."""
+    """Convert the VALUES clause of an INSERT to a query."""
     if len(values.expressions) <= ROWS_AS_SELECTS_MAX:
         return rewrite_values_as_selects(values)
     names = [
@@ -394,7 +399,7 @@ def convert_insert_values(values: exp.Values) -> exp.Expr:
 
 
 def is_default(node: exp.Expr | None) -> bool:
-    """Return whether the value is the word DEFAULT."""
+    """Return whether the value is the keyword DEFAULT."""
     is_keyword = isinstance(node, exp.Var) or (
         isinstance(node, exp.Column) and not node.table and not node.this.args.get("quoted")
     )

@@ -1,4 +1,4 @@
-"""Rewriting of each part of a T-SQL query so that SQLite runs it with the same meaning."""
+"""Rewriting of each part of a T-SQL query so that SQLite gives the same result."""
 
 from collections.abc import Callable, Generator, Iterable
 from typing import Final
@@ -37,13 +37,13 @@ from engine.tsql.scalars.types import WHOLE_DIGITS
 NODES_A_STEP: Final = 2_000
 BIND_WORK: Final = 3
 NODE_WORK: Final = 1
-"""Work (work.py) per node of a query and pass. Measured."""
+"""Units of work (work.py) per node and pass. Binding costs BIND_WORK. The figures are measured."""
 
 
 def rewrite_steps(tree: exp.Expr, names: BindingContext) -> Generator[int, None, tuple[str, RewrittenQuery]]:
-    """Rewrite in steps all that SQLite interprets differently. The result is its text, and the findings."""
+    """Rewrite a query for SQLite in steps. Return its text, and its tables, variables and costs."""
     query = RewrittenQuery()
-    nodes = list(tree.walk())  # a walk is expensive, so only for nodes that occur
+    nodes = list(tree.walk())  # walk once, because a walk is expensive
     yield len(nodes) * BIND_WORK
     if _has_node(nodes, forms.REPLACED_EXPRESSIONS):
         forms.rewrite_quantified_comparisons(tree)
@@ -71,7 +71,7 @@ def rewrite_steps(tree: exp.Expr, names: BindingContext) -> Generator[int, None,
             continue
         new = rewrite(node, query)
         if new is not node:
-            derives = derives or isinstance(new, exp.Query)  # FOR XML adds an enclosing query
+            derives = derives or isinstance(new, exp.Query)  # FOR XML adds an outer query
             if node is tree:
                 tree = new
             else:
@@ -85,7 +85,7 @@ def rewrite_steps(tree: exp.Expr, names: BindingContext) -> Generator[int, None,
 
 
 def _replace_node(node: exp.Expr, replacement: exp.Expr) -> None:
-    """Replace a node in place. `node.replace` would renumber the whole list, a second for an IN of 2,000 parameters."""
+    """Replace a node in place. `node.replace` would renumber the list: one second for an IN of 2,000 values."""
     parent, key, place = node.parent, node.arg_key, node.index
     if parent is None or parent is replacement or key is None or place is None:
         node.replace(replacement)
@@ -101,7 +101,7 @@ def _has_node(nodes: Iterable[exp.Expr], kinds: tuple[type[exp.Expr], ...]) -> b
 def _separate_derived_tables(tree: exp.Expr) -> None:
     """Make SQLite compute derived tables separately.
 
-    If it replaced their columns by expressions, a + a of b + b of … would double in size each time.
+    If it merged them, the size of nested expressions such as a + a of b + b would double at each level.
     """
     for clause in list(tree.find_all(exp.With)):
         for cte in clause.expressions:
@@ -120,9 +120,9 @@ def _separate_derived_tables(tree: exp.Expr) -> None:
 
 
 def _fix_join_order(tree: exp.Expr) -> None:
-    """Make SQLite join in the order of the query's text.
+    """Make SQLite join the tables in the order of the query's text.
 
-    Otherwise each SQLite version would choose its own order, and thus the order of rows and of calls to our
+    Otherwise each SQLite version would choose its own order, and so the order of rows and of calls to our
     functions.
     """
     for join in tree.find_all(exp.Join):
@@ -131,7 +131,7 @@ def _fix_join_order(tree: exp.Expr) -> None:
 
 
 def _has_plain_columns(query: exp.Expr) -> bool:
-    """Return whether the query only passes columns on, so that replacing them cannot make it grow."""
+    """Return whether all result columns are plain columns or literals, so that merging them adds no nodes."""
     plain_types = exp.Column | exp.Star | exp.Literal
     return isinstance(query, exp.Select) and all(
         isinstance(projection.unalias(), plain_types) for projection in query.expressions
@@ -141,7 +141,7 @@ def _has_plain_columns(query: exp.Expr) -> bool:
 # --- expressions ----------------------------------------------------------------------------------------
 
 NOT_COUNTED: Final = -1
-"""Value in place of the number of arguments if the grammar has checked it."""
+"""Placeholder for the number of arguments of a call that the grammar has already checked."""
 
 _KNOWN_UDF: Final = frozenset(
     {
@@ -183,17 +183,17 @@ def _rewrite_call(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 
 EXACT_CALLS: Final = frozenset({"charindex", "patindex", "replace"})
-"""Functions that compare texts and have case-sensitive variants (functions.py)."""
+"""Functions that compare texts and have variants for case-sensitive collations (functions.py)."""
 
 
 def _find_other_collation(*values: exp.Expr) -> str | None:
-    """Return the collation, other than the default, that one of *values* names; else None."""
+    """Return the explicit collation in *values* that is not the default collation; None without one."""
     named = [value.expression.name for value in values if isinstance(value, exp.Collate)]
     return next((name for name in named if name in (EXACT, CODE_POINTS)), None)
 
 
 def _rewrite_like(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-    """Replace LIKE by a call if the collation is case-sensitive, which SQLite's LIKE does not support."""
+    """Replace LIKE with a case-sensitive collation by a call; SQLite's LIKE ignores collations."""
     text, pattern = node.this, node.args["expression"]
     return node if _find_other_collation(text, pattern) is None else _build_call("like_exact", pattern, text)
 
@@ -239,7 +239,7 @@ def _call_xml_method(name: str, xml: exp.Expr, arguments: list[exp.Expr], query:
 def _build_operator_rule(name: str) -> Callable[[exp.Expr, RewrittenQuery], exp.Expr]:
     """Build a rewriting rule for an operator.
 
-    The rule uses the type from bind.py (`operate`), or else *name* for untyped values.
+    The call is `operate` if bind.py knows the type, else the untyped function *name*.
     """
 
     def rewrite(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
@@ -255,12 +255,12 @@ def _build_operator_rule(name: str) -> Callable[[exp.Expr, RewrittenQuery], exp.
 
 
 def _rewrite_sum(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-    """Replace SUM, because SQLite adds floats differently from version 3.43 on."""
+    """Replace SUM by our function, because SQLite adds floats differently since version 3.43."""
     return _build_call("sum", node.this)
 
 
 def _rewrite_literal(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-    """Pass a number with a decimal point as a parameter, because SQLite versions parse the last digits differently."""
+    """Pass a decimal number as a parameter, because SQLite versions parse its last digits differently."""
     name = node.name
     if node.args.get("is_string") or (name.isdigit() and len(name) <= WHOLE_DIGITS):
         return node
@@ -275,7 +275,7 @@ def _rewrite_unary(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 def _flatten_call(
     name: str, left_operand: exp.Expr, right_operand: exp.Expr, kind: exp.Expr | None = None
 ) -> exp.Expr:
-    """Return a + b + c as one call. Nested calls for a hundred operands would be too deep for SQLite."""
+    """Return a + b + c as one call. Nested calls of a hundred operands would be too deep for SQLite."""
     first = [kind] if kind is not None else []
     has_same_name = (
         isinstance(left_operand, exp.Anonymous)
@@ -298,7 +298,7 @@ def _rewrite_window(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 
 def _unordered(ordered: exp.Expr) -> bool:
-    """Return whether the term is ORDER BY (SELECT NULL), with which programs number rows in any order."""
+    """Return whether the term is ORDER BY (SELECT NULL), which numbers rows in any order."""
     value = ordered.this
     while isinstance(value, exp.Collate | exp.Paren | exp.Subquery):
         value = value.this
@@ -306,7 +306,7 @@ def _unordered(ordered: exp.Expr) -> bool:
 
 
 def _rewrite_average(node: exp.Expr, kind: str, window: exp.Expr | None = None) -> exp.Expr:
-    """Rewrite AVG(x) as SUM(x) / COUNT(x), in its type."""
+    """Rewrite AVG(x) as SUM(x) / COUNT(x) in the type *kind*."""
 
     def add_window(aggregate: exp.Expr) -> exp.Expr:
         if window is None:
@@ -321,7 +321,7 @@ def _rewrite_average(node: exp.Expr, kind: str, window: exp.Expr | None = None) 
 
 
 ARGUMENTS_MAX: Final = 100
-"""Maximum number of arguments of a call. SQLite's limit is 127."""
+"""Maximum number of arguments in a call. SQLite's limit is 127."""
 
 
 def _rewrite_convert(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
@@ -346,9 +346,9 @@ def _add_collation(node: exp.Expr | None) -> exp.Expr | None:
 
 
 def _rewrite_comparison(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-    """Compare with the collation that the query names, or else the default one.
+    """Compare with the explicit collation in the query, or with the default one.
 
-    SQLite takes it from the left operand.
+    SQLite uses the collation of the left operand.
     """
     other_nodes = [node.args.get(key) for key in ("expression", "low", "high")] + list(node.expressions)
     if isinstance(node, exp.EQ):
@@ -363,7 +363,7 @@ def _rewrite_comparison(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 
 def _remove_rtrim(node: exp.Expr) -> exp.Expr:
-    """Remove RTRIM from a column in a comparison. The result is the same, and SQLite can use an index."""
+    """Remove RTRIM from a column in a comparison: the result is the same, and SQLite can use an index."""
     inner_node = node.this if isinstance(node, exp.Collate) else node
     trimmed = (
         isinstance(inner_node, exp.Anonymous)
@@ -393,7 +393,7 @@ def _rewrite_group(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 
 def _collate_projections(select: exp.Expr) -> None:
-    """Give computed columns of a derived table, UNION or DISTINCT the collation that table columns have."""
+    """Give computed result columns the collation that columns of tables have."""
     projections: list[exp.Expr] = []
     for projection in select.expressions:
         value = projection.unalias()
@@ -434,7 +434,7 @@ def _rewrite_case(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 
 def _rewrite_collate(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-    """Replace a SQL Server collation by the equivalent SQLite one. Raises 448 for an unknown collation."""
+    """Replace a SQL Server collation by the equivalent SQLite one. Raises 448 for an unknown one."""
     name = node.expression.name.lower()
     if name in COLLATIONS:
         return node
@@ -457,7 +457,7 @@ def _rewrite_hex(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 
 def _propagate_constants(select: exp.Expr) -> None:
-    """Add a.x = 5 to a.x = b.x AND b.x = 5, so that table a need not be scanned."""
+    """For a.x = b.x AND b.x = 5, add a.x = 5, so that SQLite need not scan table a."""
     condition, joins = select.args.get("where"), select.args.get("joins") or ()
     if condition is None or not joins:
         return
@@ -487,7 +487,7 @@ def _propagate_constants(select: exp.Expr) -> None:
 
 
 def _is_constant(value: exp.Expr) -> bool:
-    """Return whether *value* is a literal, a parameter, or a function of these such as OBJECT_ID."""
+    """Return whether *value* is a literal, a parameter, or a call such as OBJECT_ID with only these."""
     if isinstance(value, exp.Anonymous):
         return value.this in ("t_object_id", "t_db_id", "t_schema_id") and all(
             map(_is_constant, value.expressions)
@@ -496,7 +496,7 @@ def _is_constant(value: exp.Expr) -> bool:
 
 
 def _rewrite_select(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-    """Remove parts without an equivalent in SQLite, such as hints and options. FOR XML becomes one text."""
+    """Remove the parts of a SELECT that SQLite lacks, such as options. Rewrite FOR XML and FOR JSON."""
     node.set("options", None)
     node.set("hint", None)
     if (
@@ -543,7 +543,7 @@ def _rewrite_select(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 
 def _rewrite_lateral(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-    """Return the rows that reshape.py has packed as a table."""
+    """Return the rows that reshape.py has packed, as a table."""
     if not node.meta.get(PACKED):
         raise UnsimulatedFeatureError("CROSS APPLY and OUTER APPLY")
     call = exp.Anonymous(this="json_each", expressions=node.this.expressions)
@@ -597,4 +597,4 @@ _REWRITE: Final[dict[type[exp.Expr], Callable[[exp.Expr, RewrittenQuery], exp.Ex
     exp.Union: _rewrite_select,
     exp.Lateral: _rewrite_lateral,
 }
-"""Kind of node -> rewriting function. Children are rewritten before parents."""
+"""Node class -> function that rewrites the node. Children are rewritten before their parents."""

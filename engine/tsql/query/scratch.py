@@ -54,18 +54,17 @@ from engine.tsql.scalars.values import (
 
 STEPS_PER_CHECK: Final = 1_000
 CHECK_WORK: Final = 9
-"""Work (work.py) per call of SQLite's progress handler. Measured."""
+"""Units of work (work.py) per call of SQLite's progress handler. The figure is measured."""
 
 EFFORT_MAX: Final = 4 * STATEMENT_MAX
-"""Maximum work that SQLite itself counts for one statement before message 8624, so that no query is refused
-by an estimate (plans.py) alone.
+"""Maximum work of one statement by SQLite's own step counter, before message 8624.
 
-SQLite's steps differ between versions, so they are used for nothing else. Assumed: a query that needs more would
-stop all windows for over a second.
+SQLite versions count steps differently, so estimates (plans.py) replace the counter elsewhere. Assumed: a
+query that needs more would block all windows for over a second.
 """
 
 LONG: Final = 200
-"""Length of arguments that the base work of a function call covers. Measured."""
+"""Length of arguments, in characters, that CALL_WORK covers. The figure is measured."""
 
 _CALL_WORK: Final[dict[str, Callable[..., int]]] = {
     **dict.fromkeys(("like_exact", "patindex", "patindex_exact"), compute_search_work),
@@ -77,31 +76,31 @@ _CALL_WORK: Final[dict[str, Callable[..., int]]] = {
     ),
     "format": compute_format_work,
 }
-"""Work of functions whose cost is not proportional to the length of their texts."""
+"""Function -> function that computes its work, if the work is not proportional to the length of the texts."""
 
 HEAP_MAX_BYTES: Final = 500_000_000
-"""Memory limit of all SQLite databases in this process; message 701 beyond it. It is the last resort against
-a query that grows while it is prepared, when no work is counted. Assumed.
+"""Memory limit of all SQLite databases in this process, before message 701. Assumed. It stops queries that
+grow while SQLite prepares them, when no work is counted.
 """
 
 SCRATCH_WORK: Final = 60
-"""Work of getting an empty database with our functions. Usually one exists already. Assumed."""
+"""Units of work to get an empty database with our functions. Usually an idle one exists. Assumed."""
 
 QUERY_WORK: Final = 100
 CHARACTER_WORK: Final = 4
-"""Work of every query, and per character of its translation. Measured."""
+"""Units of work per query (QUERY_WORK), and per character of its translated text. The figures are measured."""
 
 TRANSLATED_MAX: Final = 6_000
-"""Maximum number of characters that count as translated here. Longer queries were counted at compile time."""
+"""Maximum number of characters of a query that count here. The compiler has already counted longer queries."""
 
 ROWS_MAX: Final = 20_000
-"""Maximum number of rows of one query. Assumed."""
+"""Maximum number of rows in the result of a query. Assumed."""
 
 CELLS_MAX: Final = 150_000
-"""Maximum number of values of one query: a thousand sessions with all columns of requests and connections. Assumed."""
+"""Maximum number of values in a result. Assumed: a thousand sessions with all columns of two views."""
 
 CHARACTERS_MAX: Final = 4_000_000
-"""Maximum number of characters of one query: 20,000 rows of 200. Assumed."""
+"""Maximum number of characters in a result. Assumed: 20,000 rows of 200 characters."""
 
 _LIMITS: Final = (
     (sqlite3.SQLITE_LIMIT_LENGTH, 4_000_000),
@@ -120,10 +119,10 @@ _FORBIDDEN_FUNCTIONS: Final = frozenset(
 )
 
 ROW_WORK: Final = 5
-"""Work of reading a table row and passing it to SQLite. Measured."""
+"""Units of work to read a table row and pass it to SQLite. The figure is measured."""
 
 Columns = tuple[tuple[str, str], ...]
-"""(name, T-SQL type) of the columns of a table."""
+"""Columns of a table as (name, T-SQL type)."""
 
 Rows = Iterable[tuple[Scalar, ...]]
 Source = Rows | Callable[[Sequence[str]], Rows]
@@ -136,13 +135,13 @@ Call = Callable[..., Scalar]
 
 
 SPARE_MAX: Final = 8
-"""Maximum number of idle connections that are kept. Nested views need several. Assumed."""
+"""Maximum number of idle connections that are kept. Nested views use several at once. Assumed."""
 
 _spare: Final[list[ScratchDatabase]] = []
 
 
 def open_scratch(context: Context, fetch: Fetch, meter: Meter) -> ScratchDatabase:
-    """Return a connection for one turn: an idle one, or a new one."""
+    """Return a connection for one turn of a submission: an idle one if possible, else a new one."""
     for place, spare in enumerate(_spare):
         if spare.version == context.version:
             del _spare[place]
@@ -152,13 +151,13 @@ def open_scratch(context: Context, fetch: Fetch, meter: Meter) -> ScratchDatabas
 
 
 CALL: Final = "t_"
-"""Prefix of the names of our functions in SQLite."""
+"""Prefix of our functions' names in SQLite."""
 RECURSION: Final = f"{CALL}recursion"
-"""Function that is called once per row of a recursive part (reshape.py)."""
+"""Function that SQLite calls once per row of a recursive part (reshape.py)."""
 
 
 def _remove_counters(names: Iterable[str]) -> tuple[str, ...]:
-    """Return column names without the `:1` that SQLite appends to a repeated name of a derived table."""
+    """Return column names without the suffix `:1` that SQLite appends to repeated names."""
     counter_names: list[str] = []
     for name in names:
         base, colon, number = name.rpartition(":")
@@ -167,7 +166,7 @@ def _remove_counters(names: Iterable[str]) -> tuple[str, ...]:
 
 
 class ScratchDatabase:
-    """Connection for the statements of one turn. Call close() at the end."""
+    """Connection for the statements of one turn. The caller must call close() at its end."""
 
     def __init__(self, context: Context, fetch: Fetch, meter: Meter) -> None:
         self.version = context.version
@@ -177,15 +176,15 @@ class ScratchDatabase:
         self._indexes = True
         """True if SQLite may create automatic indexes for a query."""
         self.begin_turn(context, fetch, meter)
-        # Statements are prepared anew each time, because a cached one would continue to count its steps.
+        # No statement cache, because a cached statement would continue to count its steps.
         self._connection = sqlite3.connect(
             ":memory:", isolation_level=None, cached_statements=0, check_same_thread=False
         )
-        self._connection.execute("SELECT 1 FROM json_each('[]')")  # the query creates the table of json_each
+        self._connection.execute("SELECT 1 FROM json_each('[]')")  # registers the table json_each
         self._configure_connection()
 
     def begin_turn(self, context: Context, fetch: Fetch, meter: Meter) -> None:
-        """Use this connection for the turn that *meter* counts."""
+        """Prepare this connection for a turn whose work *meter* counts."""
         self._context = context
         self._fetch = fetch
         self._meter = meter
@@ -200,12 +199,12 @@ class ScratchDatabase:
 
     @property
     def context(self) -> Context:
-        """Return the context of the running turn."""
+        """Return the context of the current turn."""
         assert self._context is not None, "a slice of work has begun"
         return self._context
 
     def _configure_connection(self) -> None:
-        """Set limits, collations and functions, which all turns share."""
+        """Set the limits, collations and functions, which are the same for all turns."""
         context = self.context
         for limit, value in _LIMITS:
             self._connection.setlimit(limit, value)
@@ -235,7 +234,7 @@ class ScratchDatabase:
         self._connection.set_progress_handler(self._count_progress, STEPS_PER_CHECK)
 
     def close(self) -> None:
-        """End this turn and keep the empty connection for another one."""
+        """End the turn and keep the empty connection for later turns."""
         self._context = None
         if self._sound and len(_spare) < SPARE_MAX:
             self._set_automatic_index(True)
@@ -246,9 +245,10 @@ class ScratchDatabase:
     def run_query(
         self, plan: QueryPlan, values: Callable[[str], Scalar]
     ) -> tuple[tuple[str, ...], list[tuple[Scalar, ...]]]:
-        """Return column names and rows of the plan's query. *values* returns the value of a variable.
+        """Run the query of a plan, and return its column names and rows.
 
-        Raises SqlError for errors of the query, UnsimulatedFeatureError for a query that SQLite cannot run.
+        *values* returns the value of a variable. Raises SqlError, or UnsimulatedFeatureError if SQLite cannot
+        run it.
         """
         self._meter.charge_translation(QUERY_WORK + CHARACTER_WORK * min(len(plan.sql), TRANSLATED_MAX))
         return self._run_select(plan, values)
@@ -257,7 +257,7 @@ class ScratchDatabase:
         self, plan: QueryPlan, values: Callable[[str], Scalar]
     ) -> tuple[tuple[str, ...], list[tuple[Scalar, ...]]]:
         parameters = {f"p{number}": _get_value(name, values) for number, name in enumerate(plan.variables)}
-        # Only tables that were created may be dropped; sqlite_master always exists.
+        # Drop only the tables that were created here; sqlite_master always exists.
         filled: list[str] = []
         sizes, rows = Sizes(parameters), list[tuple[Scalar, ...]]()
         try:
@@ -277,8 +277,8 @@ class ScratchDatabase:
             self._problem = None
             self._long.clear()
             self._connection.set_authorizer(_authorize)
-            # Close the cursor before its tables are dropped. A query that was cut off at ROWS_MAX would still
-            # hold them.
+            # Close the cursor before its tables are dropped, because a query that stops at ROWS_MAX still
+            # locks them.
             with closing(self._connection.execute(plan.sql, parameters)) as cursor:
                 _read_rows(cursor, self._meter, rows)
                 names = tuple(column[0] for column in cursor.description or ())
@@ -299,15 +299,15 @@ class ScratchDatabase:
             self._connection.set_authorizer(None)
             for key in filled:
                 self._connection.execute(f"DROP TABLE IF EXISTS {_quote_name(key)}")
-        self._meter.charge_units(0)  # long texts may have exceeded the limit
+        self._meter.charge_units(0)  # check the limit again, because calls with long texts add work
         return names, rows
 
     def _read_before_failure(
         self, plan: QueryPlan, parameters: dict[str, Scalar], count: int
     ) -> tuple[tuple[str, ...], list[tuple[Scalar, ...]]]:
-        """Return column names and rows before the error of a query of which *count* rows have arrived.
+        """Return column names and rows that precede an error. *count*: number of rows that have arrived.
 
-        The connection reads one row ahead and loses it in an error.
+        The connection reads one row ahead and loses it if an error occurs.
         """
         for limit in (count + 1, 0):
             try:
@@ -320,7 +320,7 @@ class ScratchDatabase:
         return (), []
 
     def _create_table(self, ref: TableRef) -> tuple[Columns, Source]:
-        """Create the table, still empty."""
+        """Create an empty table for *ref*. Return its columns and its source."""
         columns, source = self._fetch(ref)
         if any(name.lower() == ROW_ID for name, _ in columns):
             raise UnsimulatedFeatureError(f"a column named {ROW_ID}")
@@ -329,10 +329,10 @@ class ScratchDatabase:
         return columns, source
 
     def _find_read_columns(self, plan: QueryPlan, parameters: dict[str, Scalar]) -> dict[str, set[str]]:
-        """Return the columns of each table that the query reads, as SQLite reports them when it prepares the query.
+        """Return the columns that the query reads, by table. SQLite reports them when it prepares the query.
 
-        It also prevents automatic indexes on texts. The Bloom filter before such an index treats texts of
-        different lengths as different, although the collation ignores trailing blanks.
+        This method also prevents automatic indexes on texts, whose Bloom filter ignores the collation: texts
+        that differ only in trailing blanks would not match.
         """
         columns_by_source: dict[str, set[str]] = {}
 
@@ -396,9 +396,9 @@ class ScratchDatabase:
     def _keep_exceptions(
         self, function: Call, work: Callable[..., int] | None = None, recursive: bool = False
     ) -> Call:
-        """Wrap a function so that its exceptions are kept, because SQLite swallows them.
+        """Wrap a function so that its exceptions are stored, because SQLite discards them.
 
-        *work*: extra cost of a call.
+        *work*: computes extra work of a call. *recursive*: the function counts rows of a recursive part.
         """
 
         def guarded(*arguments: Scalar) -> Scalar:
@@ -426,14 +426,14 @@ class ScratchDatabase:
         return guarded
 
     def _count_work_once(self, function: Call, arguments: tuple[Scalar, ...], units: int) -> None:
-        """Charge a call only the first time, because SQLite versions repeat the same call differently often."""
+        """Count the work of equal calls only once, because SQLite versions repeat calls differently often."""
         self._meter.effort += units
         if (key := (function, *arguments)) not in self._long:
             self._long.add(key)
             self._charge_units(units)
 
     def _charge_units(self, units: int) -> None:
-        """Charge *units* while the query runs."""
+        """Count *units* of work while the query runs. Store the error if a limit is exceeded."""
         try:
             self._meter.charge_units(units)
         except SqlError as problem:
@@ -441,12 +441,12 @@ class ScratchDatabase:
             raise
 
     def fail_query(self, problem: SqlError) -> None:
-        """End the query with *problem*, an error of an aggregate."""
+        """End the query with *problem*, the error of an aggregate."""
         self._problem = problem
         raise problem
 
     def _translate_error(self, text: str, plan: QueryPlan) -> SqlError | UnsimulatedFeatureError:
-        """Return the error of SQL Server for an error of SQLite."""
+        """Return the SQL Server error for the text of an SQLite error."""
         if self._problem is not None:
             return self._problem
         for pattern, make in COMPLAINTS:
@@ -457,7 +457,7 @@ class ScratchDatabase:
 
 
 FORGIVEN: Final = {8134: 3607, 8115: 3606, 220: 3606, 232: 3606}
-"""Arithmetic error -> warning that replaces it. Documented [DOC: SET ARITHABORT]."""
+"""Arithmetic error -> warning that replaces it if ARITHABORT is OFF. Documented [DOC: SET ARITHABORT]."""
 
 
 def _call_with_culture(scratch: ScratchDatabase, function: Call, *arguments: Scalar) -> Scalar:
@@ -469,16 +469,13 @@ def _call_with_context(scratch: ScratchDatabase, function: Call, *arguments: Sca
 
 
 def _read_rows(cursor: sqlite3.Cursor, meter: Meter, rows: list[tuple[Scalar, ...]]) -> None:
-    """Append all rows, up to ROWS_MAX, CELLS_MAX and CHARACTERS_MAX.
-
-    Raises UnsimulatedFeatureError for more.
-    """
+    """Append all rows to *rows*. Raises UnsimulatedFeatureError beyond ROWS_MAX, CELLS_MAX or CHARACTERS_MAX."""
     characters = 0
     for row in cursor:
         rows.append(row)
         meter.count_units(1)
         for value in row:
-            kind = type(value)  # never a subclass, and isinstance would cost as much as everything else here
+            kind = type(value)  # exact type, because isinstance would double the loop's time
             if kind is str or kind is bytes:
                 characters += len(value)
             elif kind is float:
@@ -492,7 +489,7 @@ def _read_rows(cursor: sqlite3.Cursor, meter: Meter, rows: list[tuple[Scalar, ..
 
 
 def _needs_filtering(sources: dict[str, tuple[Columns, Source]]) -> bool:
-    """Return whether the plan has several tables, or a table that computes only the rows that are read."""
+    """Return whether there are several tables, or a table that computes only the columns that are read."""
     return len(sources) > 1 or any(callable(source) for _, source in sources.values())
 
 
@@ -509,7 +506,7 @@ def _authorize(
 
 
 def _get_value(name: str, values: Callable[[str], Scalar]) -> Scalar:
-    """Return the value of a variable, or a number that is passed like a variable."""
+    """Return the value of a variable, or the number in a name with the prefix LITERAL."""
     return parse_number(name.removeprefix(LITERAL)) if name.startswith(LITERAL) else values(name)
 
 
@@ -521,7 +518,7 @@ _MAY_BE_LONG: Final = frozenset({"decimal", "numeric", "dec", "money"})
 
 
 def _get_affinity(kind: str) -> str:
-    """Return SQLite's type for a T-SQL type. Texts compare with the default collation."""
+    """Return the SQLite type of a T-SQL type. Texts get the default collation."""
     head = kind.split("(")[0].strip().lower()
     if head in _MAY_BE_LONG and read_type(kind).is_long:
         return f"TEXT COLLATE {COLLATION}"
@@ -534,7 +531,7 @@ def _get_affinity(kind: str) -> str:
     return f"COLLATE {COLLATION}" if head == "sql_variant" else f"TEXT COLLATE {COLLATION}"
 
 
-# --- mapping of SQLite's errors to those of SQL Server ----------------------------------------------------
+# --- mapping of SQLite errors to SQL Server errors --------------------------------------------------------
 
 _Make = Callable[["re.Match[str]", QueryPlan], "SqlError | UnsimulatedFeatureError"]
 
@@ -558,7 +555,7 @@ def _create_function_error(match: re.Match[str], plan: QueryPlan) -> SqlError | 
 
 
 def _raise_position_error(match: re.Match[str], plan: QueryPlan) -> SqlError:
-    """Raise 108 with the number for an ORDER BY position beyond the columns."""
+    """Return error 108 for an ORDER BY position beyond the number of columns."""
     terms = plan.sql.rpartition("ORDER BY")[2].split(",")
     place = int(match[1]) - 1
     number = re.match(r"\s*(\d+)", terms[place]) if place < len(terms) else None

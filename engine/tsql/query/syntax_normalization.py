@@ -1,4 +1,4 @@
-"""Preprocessing of T-SQL into text that sqlglot can parse, and the dialects for parsing and for SQLite."""
+"""Preprocessing of T-SQL into text that sqlglot can parse, and the sqlglot dialects for T-SQL and SQLite."""
 
 import re
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 
 
 def find_end_of_brackets(tokens: Sequence[Token], index: int) -> int:
-    """Return the index of the token after the parentheses that open at *index*."""
+    """Return the index of the token after the group whose opening parenthesis is token *index*."""
     level = 0
     while tokens[index].kind != "end":
         level += tokens[index].is_op("(") - tokens[index].is_op(")")
@@ -30,7 +30,7 @@ def find_end_of_brackets(tokens: Sequence[Token], index: int) -> int:
 
 
 NEUTRAL_PREFIX: Final = "plain_"
-"""Prefix that keeps calls from becoming special nodes of sqlglot."""
+"""Prefix of a function name that prevents sqlglot from creating a special node."""
 _PLAIN_NAMES: Final = """
 JSON_VALUE JSON_QUERY JSON_PATH_EXISTS CONCAT_WS GREATEST LEAST DATETRUNC GENERATE_SERIES DATE_BUCKET
 GET_BIT SET_BIT LEFT_SHIFT RIGHT_SHIFT
@@ -43,7 +43,7 @@ _JSON_KINDS: Final = frozenset({"VALUE", "OBJECT", "ARRAY", "SCALAR"})
 
 
 def _rewrite_open_json(tokens: Sequence[Token], index: int) -> dict[int, str]:
-    """Rewrite OPENJSON (…) WITH (column type 'path' AS JSON, …) as a derived table over its rows. [DOC: OPENJSON]."""
+    """Rewrite OPENJSON (…) WITH (column type 'path' AS JSON, …) as a derived table [DOC: OPENJSON]."""
     start = find_end_of_brackets(tokens, index + 1)
     if tokens[start].upper != "WITH" or not tokens[start + 1].is_op("("):
         return {}
@@ -78,13 +78,13 @@ _CLAUSE_WORDS: Final = """
 WHERE ORDER GROUP HAVING UNION EXCEPT INTERSECT INNER LEFT RIGHT FULL CROSS OUTER JOIN ON FOR OPTION GO ELSE END
 """
 _BEHIND_TABLES: Final = frozenset(_CLAUSE_WORDS.split())
-"""Words that can follow a table without an alias."""
+"""Words that can follow a table that has no alias."""
 
 
 def normalize_calls(tokens: Sequence[Token]) -> dict[int, str]:
-    """Return token index -> replacement.
+    """Return the token replacements that turn special syntax into plain calls.
 
-    PARSE (a AS type USING culture), NEXT VALUE FOR … and others become calls.
+    Examples are PARSE (a AS type USING culture) and NEXT VALUE FOR ….
     """
     replacements: dict[int, str] = {}
     for rewrite in (_rewrite_escapes, _drop_query_hints, _rewrite_national_aliases, _drop_first_from):
@@ -120,11 +120,11 @@ def normalize_calls(tokens: Sequence[Token]) -> dict[int, str]:
 
 
 _NULLS_IN_JSON: Final = {"JSON_OBJECT": 1, "JSON_ARRAY": 0}
-"""JSON constructor -> whether it includes NULL by default. Documented [DOC: JSON_OBJECT; JSON_ARRAY]."""
+"""JSON constructor -> 1 if it includes NULL by default. Documented [DOC: JSON_OBJECT; JSON_ARRAY]."""
 
 
 def _rewrite_json_constructor(tokens: Sequence[Token], index: int) -> dict[int, str]:
-    """Rewrite JSON_OBJECT (name : value, … NULL ON NULL) as a call whose first argument is the switch for NULL."""
+    """Rewrite JSON_OBJECT (name : value, … NULL ON NULL) as a call. Its first argument is the NULL option."""
     end, level, nulls = find_end_of_brackets(tokens, index + 1) - 1, 0, _NULLS_IN_JSON[tokens[index].upper]
     replacements, colons, wanted_colons = dict[int, str](), 0, int(tokens[index].upper == "JSON_OBJECT")
     for place in range(index + 1, end + 1):
@@ -149,7 +149,7 @@ _TRIMS: Final = {"TRIM": "BOTH", "LTRIM": "LEADING", "RTRIM": "TRAILING"}
 
 
 def _rewrite_trim(tokens: Sequence[Token], index: int) -> dict[int, str]:
-    """Rewrite TRIM ([side] characters FROM text) and LTRIM (text, characters) as calls with the side [DOC: TRIM]."""
+    """Rewrite TRIM ([side] characters FROM text) and LTRIM (text, characters) as calls [DOC: TRIM]."""
     end, level = find_end_of_brackets(tokens, index + 1) - 1, 0
     for place in range(index + 1, end):
         level += tokens[place].is_op("(") - tokens[place].is_op(")")
@@ -181,7 +181,7 @@ arguments.
 def _flatten_replace_calls(tokens: Sequence[Token], index: int) -> dict[int, str]:
     """Rewrite REPLACE(REPLACE(x, a, b), c, d) as REPLACE_EACH(x, a, b, c, d).
 
-    Scripts nest deeper than Python allows.
+    Scripts nest REPLACE deeper than Python's recursion limit allows.
     """
     replacements: dict[int, str] = {}
     levels: list[int] = []
@@ -208,9 +208,9 @@ _QUERY_HINTS: Final = frozenset(
 
 
 def _drop_query_hints(tokens: Sequence[Token]) -> dict[int, str]:
-    """Remove the tokens of OPTION (…) at the end of a statement, which change no result.
+    """Remove OPTION (…) at the end of a statement, because hints do not change results.
 
-    The exception is the recursion limit, which sqlglot parses after a SELECT. Raises 102 for an unknown hint.
+    A recursion limit after a SELECT remains, because sqlglot parses it. Raises 102 for an unknown hint.
     """
     level, hints = 0, dict[int, str]()
     for index, token in enumerate(tokens):
@@ -236,7 +236,7 @@ _BEHIND_VALUES: Final = frozenset({"string", "number", "quoted"})
 
 
 def _rewrite_national_aliases(tokens: Sequence[Token]) -> dict[int, str]:
-    """Rewrite `SELECT value N'name'`, because sqlglot supports such an alias only without N."""
+    """Remove the N of `SELECT value N'name'`, because sqlglot accepts this alias only without N."""
     replacements = dict[int, str]()
     for index, (before, token) in enumerate(pairwise(tokens), start=1):
         wide = token.kind == "string" and token.text[:1] in "Nn"
@@ -246,7 +246,7 @@ def _rewrite_national_aliases(tokens: Sequence[Token]) -> dict[int, str]:
 
 
 def find_verb_index(tokens: Sequence[Token]) -> int:
-    """Return the index of the token that names the statement, after `WITH name AS (…), …`."""
+    """Return the index of the statement's verb, after `WITH name AS (…), …`."""
     place = 0
     if tokens[0].upper == "WITH":
         while tokens[place].kind != "end" and tokens[place].upper not in _VERBS:
@@ -258,7 +258,7 @@ _VERBS: Final = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"})
 
 
 def _drop_first_from(tokens: Sequence[Token]) -> dict[int, str]:
-    """Remove the first FROM in DELETE FROM name FROM …. It is optional, and sqlglot supports only that form."""
+    """Remove the first FROM in DELETE FROM name FROM …, because sqlglot accepts only this form."""
     verb = find_verb_index(tokens)
     if tokens[verb].upper != "DELETE" or tokens[verb + 1].upper != "FROM":
         return {}
@@ -274,7 +274,7 @@ _CONSTANTS: Final = {
     "T": ("(CONVERT(datetime, CONVERT(char(8), GETDATE(), 112)) + CAST(", " AS datetime))"),
     "GUID": ("CAST(", " AS uniqueidentifier)"),
 }
-"""{ts '…'} and similar -> T-SQL before and after the text.
+"""Word of an ODBC escape such as {ts '…'} -> T-SQL before and after its text.
 
 Documented [DOC: datetime, ODBC escapes; uniqueidentifier].
 """
@@ -290,15 +290,15 @@ _CALL_STARTS: Final = {
     "CURRENT_DATE": "CONVERT(varchar(10), GETDATE(", "MOD": "((", "EXTRACT": "DATEPART(",
     "TIMESTAMPADD": "DATEADD(", "TIMESTAMPDIFF": "DATEDIFF(",
 }  # fmt: skip
-"""Function in {fn NAME( -> T-SQL. Other functions keep their names. Documented [DOC: ODBC scalar functions]."""
+"""Function in {fn NAME( -> start of its T-SQL call, if it differs. Documented [DOC: ODBC scalar functions]."""
 
 _CLOSED: Final = {"CURDATE": ", 23)", "CURRENT_DATE": ", 23)", "MOD": ")"}
 _ARGUMENT_SEPARATORS: Final = {"MOD": ") % (", "EXTRACT": ", "}
-"""Function -> T-SQL between its two arguments. A closing parenthesis follows."""
+"""Function in {fn NAME( -> T-SQL between its two arguments."""
 
 
 def _rewrite_escapes(tokens: Sequence[Token]) -> dict[int, str]:
-    """Rewrite {ts '…'}, {d '…'}, {t '…'}, {guid '…'} and {fn NAME(…)} as T-SQL. Other forms stay unchanged."""
+    """Rewrite the ODBC escapes {ts '…'}, {d '…'}, {t '…'}, {guid '…'} and {fn NAME(…)} as T-SQL."""
     escapes: dict[int, str] = {}
     open_kinds: list[str] = []
     levels: list[int] = []
@@ -337,14 +337,14 @@ def _quote_text(value: str) -> str:
 
 
 def _rewrite_parse(tokens: Sequence[Token], start: int, end: int) -> dict[int, str]:
-    """Return the replacements for the parentheses of PARSE, with type and culture as texts; empty for another form."""
+    """Return token replacements for PARSE (a AS type USING culture); empty for another form."""
     levels, level = [], 0
     for token in tokens[start:end]:
         level += token.is_op("(") - token.is_op(")")
         levels.append(level)
     words = {
         token.upper: start + index for index, token in enumerate(tokens[start:end]) if levels[index] == 1
-    }  # the last AS precedes the type
+    }  # the type follows the last AS
     if "AS" not in words:
         return {}
     using_index = words.get("USING", end)
@@ -354,11 +354,11 @@ def _rewrite_parse(tokens: Sequence[Token], start: int, end: int) -> dict[int, s
     return replacements | ({using_index: ","} if using_index < end else {})
 
 
-# --- rewriting of T-SQL that sqlglot cannot parse; some parts are removed and processed elsewhere ----------
+# --- rewriting of T-SQL that sqlglot cannot parse -----------------------------------------------------------
 
 
 def prepare_for_sqlglot(text: str, depth: int = 0) -> str:
-    """Return text that sqlglot can parse: `@a += b` as `@a = @a + (b)`, `#order` as `[#order]`, `::fn` as `fn`.
+    """Rewrite T-SQL so that sqlglot can parse it, for example `@a += b` as `@a = @a + (b)`.
 
     Raises SqlSyntaxError 191 or 8623.
     """
@@ -409,7 +409,7 @@ def prepare_for_sqlglot(text: str, depth: int = 0) -> str:
 
 
 def _find_top_tokens(tokens: Sequence[Token]) -> tuple[int, int]:
-    """Return the index of the first token of TOP (n) after INSERT, UPDATE or DELETE, and of the token after it.
+    """Return the range of the tokens of TOP (n) after INSERT, UPDATE or DELETE: first token, end.
 
     Both are 0 without TOP.
     """
@@ -422,9 +422,9 @@ def _find_top_tokens(tokens: Sequence[Token]) -> tuple[int, int]:
 
 
 def _find_skipped_tokens(tokens: Sequence[Token]) -> frozenset[int]:
-    """Return the indexes of tokens that are removed for sqlglot.
+    """Return the indexes of tokens that sqlglot does not receive.
 
-    TOP of a change and hints of INSERT are handled elsewhere.
+    Other code handles TOP of a change and the hints of INSERT.
     """
     first, end_index = _find_top_tokens(tokens)
     skipped_tokens = set(range(first, end_index))
@@ -440,7 +440,7 @@ def _find_skipped_tokens(tokens: Sequence[Token]) -> frozenset[int]:
 
 
 def get_top_number(text: str) -> str:
-    """Return the number in UPDATE TOP (number); empty without TOP."""
+    """Return the number in UPDATE TOP (number); "" without TOP."""
     tokens = tokenize(text)
     first, end_index = _find_top_tokens(tokens)
     number = "".join(token.text for token in tokens[first + 1 : end_index]).strip("()")
@@ -476,7 +476,7 @@ JSON_FRAGMENTS: Final = (
     "json_object_text",
     "json_array_text",
 )
-"""Functions whose results are JSON, which must not be quoted or escaped again. [DOC: JSON_MODIFY; JSON_QUERY]"""
+"""Functions that return JSON, which is not quoted or escaped again. [DOC: JSON_MODIFY; JSON_QUERY]"""
 
 
 def restore_call_names(tree: exp.Expr) -> None:
@@ -498,17 +498,17 @@ def is_json(clause: exp.Expr | None) -> bool:
     return clause is not None and clause.args.get("kind") == "JSON"
 
 
-# --- dialects for parsing T-SQL and writing SQLite: all functions are ours and must not be reinterpreted ----
+# --- dialects for T-SQL and SQLite, in which sqlglot does not translate function calls --------------------
 
 NATIVE: Final = frozenset({
     "COUNT", "COUNT_BIG", "SUM", "MIN", "MAX", "COALESCE", "NULLIF", "ROW_NUMBER", "RANK", "DENSE_RANK",
     "NTILE", "LAG", "LEAD", "FIRST_VALUE", "LAST_VALUE",
 })  # fmt: skip
-"""Functions that SQLite provides. All others are ours (functions.py)."""
+"""Functions of SQLite that are used. All other functions are ours (functions.py)."""
 
 
 class UnreadableTextError(Exception):
-    """Error for text that may be valid T-SQL but that sqlglot cannot parse."""
+    """Error for text that sqlglot cannot parse but that may be valid T-SQL."""
 
 
 class _Parser(TSQLParser):
@@ -525,10 +525,10 @@ class _Parser(TSQLParser):
 
 
 class TsqlReader(TSQL):
-    """T-SQL whose functions are parsed as plain calls, and whose types keep their names."""
+    """T-SQL dialect that parses functions as plain calls and keeps the names of types."""
 
     class Tokenizer(TSQL.Tokenizer):
-        """Tokens of T-SQL."""
+        """Tokenizer of the T-SQL dialect."""
 
         KEYWORDS = {  # noqa: RUF012
             word: kind for word, kind in TSQL.Tokenizer.KEYWORDS.items() if word != "NTEXT"
@@ -538,16 +538,16 @@ class TsqlReader(TSQL):
 
 
 class SqliteWriter(SQLite):
-    """SQLite with names in backticks, because an unknown name in double quotes would count as a string."""
+    """SQLite dialect with names in backticks. SQLite reads unknown names in double quotes as strings."""
 
     class Tokenizer(SQLite.Tokenizer):
-        """Tokens of SQLite."""
+        """Tokenizer of the SQLite dialect."""
 
         IDENTIFIERS = ["`"]  # noqa: RUF012
 
 
 def read_query(text: str) -> exp.Expr:
-    """Return the only query in *text*.
+    """Parse *text*, which must contain one query.
 
     Raises SqlSyntaxError or UnreadableTextError.
     """
@@ -578,11 +578,11 @@ def read_query(text: str) -> exp.Expr:
 
 
 _NAMED_STAR: Final = re.compile(r"\*\s+(\w+)\s+$")
-"""Pattern of `SELECT * FORM t`, in which sqlglot reads FORM as an alias of the star. T-SQL does not allow one."""
+"""Pattern of `SELECT * FORM t`. sqlglot reads FORM as an alias of the star, which T-SQL does not allow."""
 
 
 _BULK: Final = re.compile(r"\bOPENROWSET\s*+\(\s*+BULK\b", re.IGNORECASE)
-"""Pattern of a file source of T-SQL that sqlglot does not support."""
+"""Pattern of OPENROWSET (BULK …), a file source that sqlglot does not support."""
 
 
 def _make_near_error(token_text: str, line: int) -> SqlSyntaxError:
@@ -590,7 +590,7 @@ def _make_near_error(token_text: str, line: int) -> SqlSyntaxError:
 
 
 def write_sqlite(tree: exp.Expr) -> str:
-    """Format the query for SQLite. Raises sqlglot's UnsupportedError for constructs without an equivalent."""
+    """Format the query for SQLite. Raises sqlglot's UnsupportedError for unsupported constructs."""
     return tree.sql(
         dialect=SqliteWriter,
         unsupported_level=ErrorLevel.RAISE,

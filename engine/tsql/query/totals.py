@@ -1,4 +1,4 @@
-"""Aggregates for SQLite: exact sums, and rows packed into one value."""
+"""Aggregates for SQLite: exact sums, statistics, STRING_AGG, and rows packed as JSON."""
 
 import json
 import math
@@ -29,20 +29,20 @@ def _sum_decimals(values: Iterable[int | float | Decimal]) -> Decimal:
 
 
 def _sum_exactly(values: Iterable[int | float | Decimal]) -> int | float:
-    """Return the exact decimal sum. 0.69 - 0.01 is 0.68, independent of order and SQLite version."""
+    """Return the exact decimal sum: 0.69 - 0.01 is 0.68, in any order and with any SQLite version."""
     total = _sum_decimals(values)
     return int(total) if total == total.to_integral_value() and abs(total) < EXACT_MAX else float(total)
 
 
 Fail = Callable[[SqlError], object]
-"""Function that receives an error inside SQLite."""
+"""Function that ends the query with an error that occurred inside SQLite."""
 
 EXACT_MAX: Final = 10**38
-"""Limit of exact integer sums; floats may be larger."""
+"""Limit up to which a sum is an exact integer. Larger sums are floats."""
 
 
 class _Sum:
-    """SUM, exact until the end."""
+    """SUM, which stores all values and adds them exactly at the end."""
 
     def __init__(self, fail: Fail) -> None:
         self.values: deque[int | float | Decimal] = deque()
@@ -60,7 +60,7 @@ class _Sum:
                 self._fail(problem)
 
     def inverse(self, value: Scalar) -> None:
-        """Remove the first value of the window of OVER."""
+        """Remove the first value of the OVER window."""
         if value is not None:
             self.values.popleft()
 
@@ -92,7 +92,7 @@ class _Sum:
 
 
 class _Average(_Sum):
-    """AVG. As in the product, the average of whole numbers is a whole number."""
+    """AVG. As in SQL Server, the average of integers is an integer."""
 
     def compute_result(self, total: int | float) -> int | float:
         count = len(self.values)
@@ -103,7 +103,9 @@ class _Average(_Sum):
 
 class _VarianceOfAll(_Sum):
     less = 0
-    """Number that is subtracted from the count before the division: 1 for a sample."""
+    """Number that is subtracted from the count of values before the division: 0 for a population, 1 for a
+    sample.
+    """
 
     def value(self) -> Scalar:
         count = len(self.values)
@@ -130,7 +132,10 @@ class _Deviation(_DeviationOfAll):
 
 
 class _OneRow:
-    """Scalar subquery: the value of its only row, or NULL without a row. Raises 512 for a second row."""
+    """Value of a scalar subquery: the value of its only row, or NULL without rows.
+
+    Raises 512 for a second row.
+    """
 
     def __init__(self, fail: Fail) -> None:
         self._fail = fail
@@ -148,7 +153,7 @@ class _OneRow:
 
 
 class _StringAgg:
-    """STRING_AGG: joins non-NULL texts, in the order of the keys of WITHIN GROUP if given."""
+    """STRING_AGG, which joins the texts that are not NULL in the order of WITHIN GROUP."""
 
     def __init__(self, fail: Fail) -> None:
         self._separator: Scalar = ""
@@ -169,7 +174,7 @@ class _StringAgg:
 
 
 class _Pack:
-    """Rows of an applied query as one text, a JSON list per row."""
+    """Aggregate that returns all rows of an applied query as a JSON list."""
 
     def __init__(self, fail: Fail) -> None:
         self._rows: list[list[object]] = []
@@ -182,7 +187,7 @@ class _Pack:
 
 
 def _build_sort_key(value: Scalar) -> tuple[int, Any]:
-    """Return a sort key: NULL, numbers, texts in the default collation, bytes."""
+    """Return a sort key: NULL before numbers, texts in the default collation, and binary values."""
     if value is None:
         return 0, 0
     if types.is_encoded_decimal(value):
@@ -202,4 +207,4 @@ AGGREGATES: Final[dict[str, Any]] = {
     "t_one_row": _OneRow,
 }
 COLLECTING: Final[dict[str, Any]] = {"t_pack": _Pack, "t_string_agg": _StringAgg}
-"""Our aggregates that do not support OVER and take any number of arguments."""
+"""Aggregates of ours that accept any number of arguments and do not support OVER."""

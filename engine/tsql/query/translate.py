@@ -40,7 +40,7 @@ from engine.tsql.query.translation_context import (
 
 
 def check_statement(text: str, line: int) -> bool:
-    """Return whether *text* is a query; False means that sqlglot cannot decide. Raise SqlSyntaxError if it is wrong."""
+    """Return True if *text* is a valid query, False if sqlglot cannot decide. Raises SqlSyntaxError."""
     try:
         forms.check_values(parse_query(text))
     except UnreadableTextError:
@@ -51,7 +51,7 @@ def check_statement(text: str, line: int) -> bool:
 
 
 def check_condition(text: str, line: int) -> None:
-    """Raise SqlSyntaxError unless *text* is a condition (4145 if it is a value)."""
+    """Raise SqlSyntaxError unless *text* is a condition. The error is 4145 for a value."""
     node = _find_condition(copy_tree("SELECT " + text, line))
     while isinstance(node, exp.Paren | exp.Not):
         node = node.this
@@ -60,7 +60,7 @@ def check_condition(text: str, line: int) -> None:
 
 
 def _find_condition(tree: exp.Expr) -> exp.Expr | None:
-    """Return the condition in `SELECT condition`, even if `name = x` was parsed as an alias."""
+    """Return the condition in `SELECT condition`, even if sqlglot has parsed `name = x` as an alias."""
     if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or tree.args.get("from_"):
         return None
     expression = tree.expressions[0]
@@ -84,14 +84,14 @@ def check_expression(text: str, line: int) -> None:
 
 CACHED_TREES_MAX: Final = 200_000
 CACHED_PLANS_MAX: Final = 400_000
-"""Maximum number of characters of texts with cached trees and plans. A tree is a thousand times as large as
-its text.
+"""Maximum total length, in characters, of the texts with cached trees and with cached plans. A tree is a
+thousand times as large as its text.
 """
 
 
 @cache_by_text(CACHED_TREES_MAX)
 def parse_query(text: str) -> exp.Expr:
-    """Return the tree of a query, which the caller must not change."""
+    """Return the cached tree of a query. The caller must not change it."""
     tree = read_query(syntax_normalization.prepare_for_sqlglot(text))
     forms.check_query(tree)
     restore_call_names(tree)
@@ -99,19 +99,22 @@ def parse_query(text: str) -> exp.Expr:
     forms.fix_method_columns(tree)
     forms.replace_plain_applies(tree)
     forms.alias_queries(tree)
-    for exists in tree.find_all(exp.Exists):  # the select list of EXISTS is never evaluated
+    for exists in tree.find_all(exp.Exists):  # SQL Server never evaluates the select list of EXISTS
         if isinstance(exists.this, exp.Select) and [*map(type, exists.this.expressions)] == [exp.Star]:
             exists.this.set("expressions", [exp.Literal.number(1)])
     return tree
 
 
 def check_view(text: str) -> None:
-    """Raise 1033 if the query of a view has an ORDER BY."""
+    """Raise 1033 if the query of a view has ORDER BY without TOP."""
     reject_order(parse_query(text))
 
 
 def copy_tree(text: str, line: int) -> exp.Expr:
-    """Return a private copy of the tree. Errors count lines from *line*."""
+    """Return a copy of the query's tree that the caller may change.
+
+    *line*: first line of the text, for errors.
+    """
     try:
         return parse_query(text).copy()
     except UnreadableTextError:
@@ -121,7 +124,7 @@ def copy_tree(text: str, line: int) -> exp.Expr:
 
 
 def _shift_error_line(problem: SqlSyntaxError, line: int) -> SqlSyntaxError:
-    """Return the same error for a text that begins on *line*."""
+    """Return the error with the line that it has if the text begins on *line*."""
     placed_error = SqlSyntaxError(problem.line + line - 1, problem.number, *problem.parameters)
     placed_error.problems = problem.problems
     return placed_error
@@ -133,11 +136,11 @@ def _shift_error_line(problem: SqlSyntaxError, line: int) -> SqlSyntaxError:
 Planning = Generator[int, None, QueryPlan]
 
 NAME_WORK: Final = 5
-"""Work (work.py) of naming a column. Measured."""
+"""Units of work (work.py) per result column that gets a name. The figure is measured."""
 
 
 def plan_in_steps(text: str, names: BindingContext = NO_NAMES) -> ResumableComputation[QueryPlan]:
-    """Compute the plan of a statement in steps. A repeated request returns the cached computation."""
+    """Return a computation of a statement's plan in steps. Repeated calls return the same cached computation."""
     return _PLAN_CACHE.get(
         (text, names), len(text), lambda: ResumableComputation(_plan_in_steps(text, names), PLANNING_ERRORS)
     )
@@ -158,7 +161,10 @@ def _plan_in_steps(text: str, names: BindingContext) -> Planning:
 
 
 def plan_text(kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
-    """Return the plan of a statement, expression or condition. Raises the errors of `plan_in_steps`."""
+    """Return the plan of *text*. *kind*: statement, expression or condition.
+
+    Raises the errors of `plan_in_steps`.
+    """
     names = names or NO_NAMES
     if kind == "statement":
         return translate_errors(plan_in_steps(text, names).get_result)
@@ -183,7 +189,7 @@ def _plan_condition(text: str, names: BindingContext) -> QueryPlan:
 
 
 def find_references(kind: str, text: str) -> References:
-    """Return the tables and variables that a statement, expression or condition names."""
+    """Return the tables and variables that *text* names. *kind*: statement, expression or condition."""
     return _REFERENCES.get(
         (kind, text), len(text), lambda: _find_references(text if kind == "statement" else "SELECT " + text)
     )
@@ -197,7 +203,7 @@ def _find_references(text: str) -> References:
     variables: dict[str, None] = {}
     tree = copy_tree(text, 1)
     if isinstance(tree, exp.TruncateTable):
-        return References((), ())  # TRUNCATE raises 4701 where a query raises 208
+        return References((), ())  # without the table, TRUNCATE raises 4701 instead of 208
     own_names = _list_own_names(tree)
     for node in tree.walk():
         if isinstance(node, exp.Table) and not isinstance(node.this, exp.Anonymous | exp.Dot):
@@ -212,7 +218,7 @@ def _find_references(text: str) -> References:
 
 
 def _list_own_names(tree: exp.Expr) -> set[str]:
-    """Return the names that the statement itself defines: common table expressions, and targets of UPDATE or DELETE."""
+    """Return the names that the statement itself defines: CTEs, and aliases of UPDATE or DELETE targets."""
     own_names = {node.alias.lower() for node in tree.find_all(exp.CTE)}
     if isinstance(tree, exp.Update | exp.Delete):
         own_names |= {node.alias.lower() for node in tree.find_all(exp.Table, exp.Subquery)}
@@ -277,7 +283,7 @@ def _name_columns(select: exp.Select) -> None:
     named: list[exp.Expr] = []
     for projection in select.expressions:
         if isinstance(projection, exp.Concat) and len(projection.expressions) == 2:
-            # of two adjacent strings, the second one is the column name
+            # of two adjacent strings, the second is the column name
             projection = exp.alias_(projection.expressions[0], projection.expressions[1].name, quoted=True)
         if isinstance(projection, exp.EQ) and isinstance(projection.this, exp.Literal):
             projection = exp.alias_(projection.expression, projection.this.this, quoted=True)
@@ -294,7 +300,7 @@ def _name_columns(select: exp.Select) -> None:
 
 
 def _plan_insert(tree: exp.Expr, names: BindingContext) -> Planning:
-    """Plan the rows to insert as a SELECT."""
+    """Plan an INSERT: its query returns the rows to insert."""
     this = tree.this
     columns: tuple[str, ...] = ()
     if isinstance(this, exp.Schema):
@@ -339,7 +345,7 @@ VALUES_MAX: Final = 1_000
 
 
 def _plan_update(tree: exp.Expr, names: BindingContext) -> Planning:
-    """Plan the row numbers and new values as a SELECT."""
+    """Plan an UPDATE: its query returns row numbers and new values."""
     pairs, variables = _split_assignments(tree)
     if any(pair.expression is None or pair.expression.is_star for pair in pairs):
         raise SqlError(102, "*")
@@ -357,7 +363,7 @@ def _plan_update(tree: exp.Expr, names: BindingContext) -> Planning:
 
 
 def _split_assignments(tree: exp.Expr) -> tuple[list[exp.EQ], list[exp.EQ]]:
-    """Return the assignments of SET to columns, and those to variables. `@v = a = 1` is one of each."""
+    """Return the assignments of SET to columns and to variables. `@v = a = 1` is one of each."""
     columns: list[exp.EQ] = []
     variables: list[exp.EQ] = []
     for pair in tree.expressions:
@@ -372,7 +378,7 @@ def _split_assignments(tree: exp.Expr) -> tuple[list[exp.EQ], list[exp.EQ]]:
 
 
 def _plan_delete(tree: exp.Expr, names: BindingContext) -> Planning:
-    """Plan the row numbers as a SELECT."""
+    """Plan a DELETE: its query returns row numbers."""
     if tree.args.get("returning") is not None:
         raise UnsimulatedFeatureError("DELETE … OUTPUT")
     sql, query, target = yield from _build_row_number_query(tree, [], names)
@@ -413,7 +419,7 @@ def _build_row_number_query(
 def _build_row_query(
     tree: exp.Expr, table: exp.Expr, projections: list[exp.Expr], names: BindingContext, target: TableRef
 ) -> Generator[int, None, tuple[str, RewrittenQuery, TableRef]]:
-    """Build a SELECT of *projections* from *table* with the WHERE and WITH of an UPDATE or DELETE of *target*."""
+    """Build a SELECT of *projections* from *table* with the WHERE and WITH clauses of an UPDATE or DELETE."""
     select = exp.Select(expressions=projections, from_=exp.From(this=table), where=tree.args.get("where"))
     if tree.args.get("with_") is not None:
         select.set("with_", tree.args["with_"])
@@ -426,7 +432,7 @@ _ROW_OF_BASE: Final = "row of the base table"
 
 
 def _find_target_expression(tree: exp.Expr, table: exp.Expr, named: exp.Table) -> tuple[str, exp.Expr] | None:
-    """Return (alias, query) of the table expression that an UPDATE or DELETE targets; None for a table."""
+    """Return (alias, query) of the CTE or derived table that an UPDATE or DELETE changes; None for a table."""
     queries_by_name = {
         cte.alias.lower(): cte.this for cte in getattr(tree.args.get("with_"), "expressions", ())
     }
@@ -442,7 +448,7 @@ def _find_target_expression(tree: exp.Expr, table: exp.Expr, named: exp.Table) -
 
 
 def _resolve_row_number(alias: str, query: exp.Expr) -> tuple[exp.Expr, TableRef]:
-    """Return the column with the row number of the base table, and that table.
+    """Return the column with the row number of the base table, and the reference to that table.
 
     Raises 4403, or 4418 for a derived table.
     """
@@ -457,7 +463,7 @@ def _resolve_row_number(alias: str, query: exp.Expr) -> tuple[exp.Expr, TableRef
     if not isinstance(base, exp.Table) or query.args.get("joins") or base.args.get("joins"):
         raise UnsimulatedFeatureError("UPDATE or DELETE through a query of more than one table")
     with_clause = query.parent.parent if query.parent is not None else None
-    named = isinstance(base.this, exp.Identifier) and not base.this.args.get("temporary")  # no @t, no #t
+    named = isinstance(base.this, exp.Identifier) and not base.this.args.get("temporary")  # not @t or #t
     if (
         named
         and isinstance(with_clause, exp.With)
@@ -473,9 +479,9 @@ def _resolve_row_number(alias: str, query: exp.Expr) -> tuple[exp.Expr, TableRef
 
 
 def _resolve_base_column(tree: exp.Expr, name: str) -> str:
-    """Return the column of the base table to which *name* in an UPDATE refers.
+    """Return the column of the base table that *name* in an UPDATE means.
 
-    Raises 4406, or 4421 for a computed column.
+    For a computed column, raises 4406, or 4421 in a derived table.
     """
     named = (tree.args.get("tables") or [None])[0] or tree.this
     source = tree.args.get("from_")
@@ -494,7 +500,7 @@ def _resolve_base_column(tree: exp.Expr, name: str) -> str:
 
 
 def _plan_merge(tree: exp.Expr, names: BindingContext) -> Planning:
-    """Plan up to three queries: matching rows, source rows without a match, target rows without a match."""
+    """Plan a MERGE with up to three queries: matching rows, rows only in the source, rows only in the target."""
     target, source, on_clause = tree.this, tree.args["using"], tree.args["on"]
     if not isinstance(target, exp.Table):
         raise UnsimulatedFeatureError("this form of MERGE")
@@ -536,7 +542,7 @@ def _plan_merge(tree: exp.Expr, names: BindingContext) -> Planning:
 def _plan_merge_part(
     tree: exp.Expr, select: exp.Select, whens: list[exp.Expr], number: exp.Expr, names: BindingContext
 ) -> Planning:
-    """Plan one part of MERGE: each row's number, the index of its WHEN (NULL for none), and the values of all WHENs."""
+    """Plan one query of a MERGE: row number, index of the WHEN clause (NULL for none), values of all WHENs."""
     values: list[exp.Expr] = []
     branches: list[tuple[str, tuple[str, ...], int, int]] = []
     choice = exp.Case(ifs=[])
@@ -555,7 +561,7 @@ def _plan_merge_part(
 
 
 def _check_merge_action(branch: exp.Expr) -> None:
-    """Raise 10710 or 10711 for an action that its WHEN does not allow."""
+    """Raise 10710 or 10711 for an action that its WHEN clause does not allow."""
     action, has_target = branch.args["then"], bool(branch.args.get("matched") or branch.args.get("source"))
     name = type(action).__name__.upper() if isinstance(action, exp.Update | exp.Insert) else "DELETE"
     if has_target and name == "INSERT":
@@ -590,4 +596,4 @@ _PLANS: Final[tuple[tuple[type[exp.Expr], Callable[[exp.Expr, BindingContext], P
     (exp.TruncateTable, _plan_truncate),
     (exp.Query, _plan_select),
 )
-"""Kind of statement -> planning function. The last one handles queries."""
+"""(node class of a statement, planning function). The last entry handles queries."""

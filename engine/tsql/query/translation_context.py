@@ -1,4 +1,4 @@
-"""Findings of a query's rewriting: its tables, columns and variables, and the errors of planning."""
+"""Results of a query's rewriting (tables, columns, variables), and translation of planning errors."""
 
 from collections.abc import Callable
 from typing import Final
@@ -26,27 +26,27 @@ from engine.tsql.scalars.types import SqlType
 
 
 class RewrittenQuery(Struct):
-    """Tables, columns and variables that were found in a query during rewriting."""
+    """Tables, variables, functions and result columns that rewriting has found in a query."""
 
     tables: dict[str, TableRef] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
     functions: dict[str, str] = field(default_factory=dict)
     calls: set[tuple[str, int]] = field(default_factory=set)
-    """(function, number of arguments)."""
+    """Called functions as (function, number of arguments)."""
     ctes: set[str] = field(default_factory=set)
     cost: QueryCost = NO_QUERY
     kinds: tuple[SqlType | None, ...] = ()
-    """Types of the columns; empty if unknown."""
+    """Types of the result columns; empty if unknown."""
     outputs: tuple[str, ...] = ()
 
     def get_parameter(self, name: str) -> exp.Expr:
-        """Return the node of a parameter by its name."""
+        """Return the SQLite parameter node for a variable or literal, and register the name."""
         return exp.Placeholder(this=self.variables.setdefault(name.lower(), f"p{len(self.variables)}"))
 
 
 def _get_part(identifier: exp.Expr | None) -> str:
     if not isinstance(identifier, exp.Expr):
-        return ""  # nothing, or the empty schema of `master..sysdatabases`
+        return ""  # no identifier, or the empty schema in `master..sysdatabases`
     if isinstance(identifier, exp.Parameter):
         return get_variable_name(identifier)
     prefix = "#" if identifier.args.get("temporary") else "##" if identifier.args.get("global_") else ""
@@ -54,14 +54,14 @@ def _get_part(identifier: exp.Expr | None) -> str:
 
 
 def build_table_ref(table: exp.Table | None) -> TableRef:
-    """Return the reference of a table node. Raises 102 for INTO without a table."""
+    """Return the reference for a table node. Raises 102 for INTO without a table."""
     if table is None:
         raise SqlError(102, "INTO")
     this = table.this
     database, schema = _get_part(table.args.get("catalog")), _get_part(table.args.get("db"))
     names = [database, schema] if database else [schema] if schema else []
     if isinstance(this, exp.Anonymous) and str(this.this).lower().removeprefix("t_") == "openquery":
-        # the reference of OPENQUERY(server, 'query')
+        # OPENQUERY(server, 'query')
         if len(this.expressions) != 2 or not this.expressions[1].is_string:
             raise UnsimulatedFeatureError("OPENQUERY whose query is not a string literal")
         return TableRef((str(this.expressions[0].name),), query=str(this.expressions[1].name))
@@ -73,7 +73,7 @@ def build_table_ref(table: exp.Table | None) -> TableRef:
 
 
 def _read_hints(table: exp.Table) -> frozenset[str]:
-    """Return the table hints in WITH (…) after a table."""
+    """Return the table hints of a table, in capitals."""
     hint_words = [word for hint in table.args.get("hints") or () for word in hint.expressions]
     return frozenset(str(word.name).upper() for word in hint_words)
 
@@ -94,7 +94,7 @@ def _remove_collation(node: exp.Expr | None) -> exp.Expr | None:
 
 
 def _read_operand(node: exp.Expr | None, query: RewrittenQuery) -> Operand | None:
-    """Return a literal or a variable; None for another expression."""
+    """Return the literal or variable in an expression; None for another expression."""
     node = _remove_collation(node)
     if isinstance(node, exp.Placeholder):
         names = {value: name for name, value in query.variables.items()}
@@ -117,7 +117,7 @@ def _read_operand(node: exp.Expr | None, query: RewrittenQuery) -> Operand | Non
 def _read_condition(
     part: exp.Expr, table: exp.Table, query: RewrittenQuery
 ) -> list[tuple[str, str, tuple[Operand, ...]]]:
-    """Return the comparisons of a column of *table* with operands that a condition contains; else nothing."""
+    """Return the comparisons of a column of *table* in a condition; empty for another condition."""
     tests: list[tuple[exp.Expr | None, str, list[exp.Expr | None]]] = [
         (part.this, _COMPARISONS.get(type(part), ""), [part.args.get("expression")])
     ]
@@ -140,7 +140,7 @@ def _read_condition(
 
 
 def _read_top(select: exp.Expr, query: RewrittenQuery) -> Operand | None:
-    """Return the operand of TOP, unless the query computes its rows from several rows of the table."""
+    """Return the operand of TOP; None without TOP, or if a result row needs several rows of the table."""
     limit = select.args.get("limit")
     if limit is None or select.args.get("group") or select.args.get("distinct"):
         return None
@@ -153,7 +153,7 @@ def _read_top(select: exp.Expr, query: RewrittenQuery) -> Operand | None:
 
 
 def _read_access(table: exp.Table, query: RewrittenQuery) -> TableAccess | None:
-    """Return the conditions, TOP and ORDER BY of a query on *table* alone; None for another query."""
+    """Return the rows that a query on *table* alone reads; None for another query."""
     select = table.parent_select
     if select is None or not isinstance(table.parent, exp.From):
         return None
@@ -175,7 +175,7 @@ def _read_access(table: exp.Table, query: RewrittenQuery) -> TableAccess | None:
 
 
 def rewrite_table(table: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-    """Replace a table by its name in SQLite."""
+    """Replace a table by its name in SQLite, and register its reference."""
     assert isinstance(table, exp.Table)
     if table.args.get("pivots"):
         raise UnsimulatedFeatureError("PIVOT")
@@ -185,7 +185,7 @@ def rewrite_table(table: exp.Expr, query: RewrittenQuery) -> exp.Expr:
         return table
     ref = replace(ref, access=_read_access(table, query))
     known_table = query.tables.setdefault(ref.key, ref)
-    if known_table.access != ref.access:  # read twice, in different conditions
+    if known_table.access != ref.access:  # the query uses the table twice, with different conditions
         query.tables[ref.key] = replace(known_table, access=None)
     alias = table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(ref.parts[-1], quoted=True))
     joins = table.args.get("joins")
@@ -208,7 +208,7 @@ def rewrite_column(column: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 
 def get_variable_name(parameter: exp.Parameter) -> str:
-    """Return the name of a variable node, in lowercase."""
+    """Return the lowercase name of a variable node, with @ or @@."""
     inner = parameter.this
     if isinstance(inner, exp.Parameter):
         return f"@@{inner.name.lower()}"
@@ -216,7 +216,7 @@ def get_variable_name(parameter: exp.Parameter) -> str:
 
 
 def rewrite_parameter(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-    """Replace a variable by a parameter of SQLite."""
+    """Replace a variable by an SQLite parameter."""
     if isinstance(node.parent, exp.Parameter | exp.Table):
         return node
     assert isinstance(node, exp.Parameter)
@@ -225,11 +225,16 @@ def rewrite_parameter(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 _UNFORESEEN: Final = (AttributeError, LookupError, TypeError, ValueError)
 PLANNING_ERRORS: Final = (SqlError, UnsimulatedFeatureError, UnsupportedError, RecursionError, *_UNFORESEEN)
-"""Errors with which planning ends. The unforeseen ones come from forms without a rule; they end only their batch."""
+"""Errors that planning can raise. Those in _UNFORESEEN come from forms without a rule and end only their
+batch.
+"""
 
 
 def translate_errors(plan: Callable[[], QueryPlan]) -> QueryPlan:
-    """Return the result of *plan*. Raises UnsimulatedFeatureError, or 8623 for a query that is nested too deeply."""
+    """Return the result of *plan*.
+
+    Convert its errors to UnsimulatedFeatureError, or 8623 for too deep nesting.
+    """
     try:
         return plan()
     except UnsupportedError as problem:

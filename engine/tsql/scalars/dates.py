@@ -462,8 +462,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
 
 # --- AT TIME ZONE -------------------------------------------------------------------------------------------
 # The Windows names of time zones are from the CLDR. The offsets are from the IANA database in the package
-# tzdata,
-# never from the operating system, so that all machines give the same result.
+# tzdata, never from the operating system, so that all machines give the same result.
 
 _SCALES: Final = {"datetime": 3, "smalldatetime": 0, "date": 0}
 

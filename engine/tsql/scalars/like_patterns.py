@@ -26,8 +26,7 @@ def find_like(pattern: str, escape: str, text: str, exact: bool = False) -> int 
     """Return the position in *text* where the pattern matches after a leading %; None without a match.
 
     The % characters divide a pattern into pieces of fixed length. The leftmost match of each piece is
-    correct, so
-    the search never backtracks and its time is limited.
+    correct, so the search never backtracks and its time is limited.
     """
     first, *middle = _compile_pieces(pattern, escape, exact)
     opening = first.match(text)
@@ -78,8 +77,7 @@ def _compile_pieces(pattern: str, escape: str, exact: bool) -> tuple[re.Pattern[
     """Return the pieces between the % characters of a pattern, as regular expressions of fixed length.
 
     The last expression includes the end of the text. This function caches them, because Python caches only
-    512
-    expressions, and one pattern may have thousands.
+    512 expressions, and one pattern may have thousands.
     """
     pieces, position = [""], 0
     while position < len(pattern):

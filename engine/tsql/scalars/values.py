@@ -61,8 +61,7 @@ def convert_value(
     """Convert *value* (of type *source*, if known) to the type *kind*.
 
     *default_length*: length of character types without one (1 for variables). Raises SqlError 220, 232, 241,
-    242,
-    244, 245, 248, 281, 8114, 8115 or 8169, as SQL Server does.
+    242, 244, 245, 248, 281, 8114, 8115 or 8169, as SQL Server does.
     """
     target = read_type(kind, default_length) if isinstance(kind, str) else kind
     if value is None:
