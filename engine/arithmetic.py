@@ -1,9 +1,9 @@
-"""Sums, logarithms and similar functions with the same bits on every processor, system library and Python.
+"""Sums, logarithms and similar functions with identical results on every processor, library and Python.
 
-Floats are only added, subtracted, multiplied, divided and square-rooted; IEEE 754 fixes the rounding of
-these. `decimal` computes the rest on whole numbers with more digits than a float holds. engine/fixed_point.py
-returns the same results faster. tests/engine/test_determinism.py forbids libm, the built-in sum and locales
-in the engine.
+Floats are only added, subtracted, multiplied, divided and square-rooted, because IEEE 754 fixes the rounding
+of these operations. `decimal` computes everything else, with more digits than a float has.
+engine/fixed_point.py returns the same results faster. tests/engine/test_determinism.py forbids libm, the
+built-in sum and locales in the engine.
 """
 
 import math
@@ -18,7 +18,7 @@ _PI: Final = Decimal(
     "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798"
 )
 _ANGLE_MAX: Final = 1e30
-"""Maximum angle. Beyond it, neighboring floats are more than a turn apart, so a sine is meaningless."""
+"""Maximum angle. Neighboring floats beyond it differ by more than a turn, so that a sine has no meaning."""
 
 
 Number = TypeVar("Number", int, float)
@@ -27,7 +27,7 @@ Number = TypeVar("Number", int, float)
 def add_in_order(numbers: Iterable[Number]) -> Number:
     """Add the numbers from left to right.
 
-    The built-in sum compensates rounding errors from Python 3.12 on, so it differs between versions.
+    The built-in sum compensates for rounding errors since Python 3.12, so its result depends on the version.
     """
     running_sum: Number = 0
     for number in numbers:
@@ -36,7 +36,7 @@ def add_in_order(numbers: Iterable[Number]) -> Number:
 
 
 def add_exactly(numbers: Iterable[float]) -> float:
-    """Return the sum, rounded only once at the end, so that it does not depend on the order."""
+    """Return the sum with a single rounding at the end, so that it does not depend on the order."""
     whole_part, parts = 0, None
     for number in numbers:
         if isinstance(number, int):
@@ -48,13 +48,13 @@ def add_exactly(numbers: Iterable[float]) -> float:
 
 
 _SMALLEST: Final = 1 << 1074
-"""Number of fixed-point units in 1.0: every float is a multiple of 1 / 2**1074."""
+"""Number of smallest float steps in 1.0: every float is a multiple of 1 / 2**1074."""
 
 
 def compute_remainder(number: float, divisor: float) -> float:
     """Return the exact remainder of the division, with the sign of *number*.
 
-    Raise ZeroDivisionError if *divisor* is 0.
+    Raises ZeroDivisionError if *divisor* is 0.
     """
     numerator, denominator = number.as_integer_ratio()
     times, divisor_denominator = divisor.as_integer_ratio()
@@ -70,7 +70,7 @@ def space_geometrically(low: float, high: float, count: int) -> tuple[float, ...
 
 
 def exp(x: float) -> float:
-    """Return e to the power of x. OverflowError if that exceeds a float."""
+    """Return e to the power of *x*. Raises OverflowError if the result exceeds a float."""
     if abs(x) <= fixed_point.EXP_MAX and (result := fixed_point.exp(x)) is not None:
         return result
     if not math.isfinite(x):
@@ -83,19 +83,19 @@ def exp(x: float) -> float:
 
 
 def log(x: float) -> float:
-    """Return the natural logarithm. ValueError for a number that is not positive."""
+    """Return the natural logarithm. Raises ValueError unless *x* is positive."""
     if 1.0 / fixed_point.LOG_MAX <= x <= fixed_point.LOG_MAX and (result := fixed_point.log(x)) is not None:
         return result
     return float(_EXACT.ln(_require_positive(x)))
 
 
 def log1p(x: float) -> float:
-    """Return the natural logarithm of 1 + x."""
+    """Return the natural logarithm of 1 + *x*."""
     return float(_EXACT.ln(_EXACT.add(1, Decimal(x))))
 
 
 def log10(x: float) -> float:
-    """Return the decimal logarithm. ValueError for a number that is not positive."""
+    """Return the decimal logarithm. Raises ValueError unless *x* is positive."""
     return float(_EXACT.log10(_require_positive(x)))
 
 
@@ -106,7 +106,10 @@ def _require_positive(x: float) -> Decimal:
 
 
 def raise_to_power(base: float, exponent: float) -> float:
-    """Return *base* to the power of *exponent*. ZeroDivisionError, ValueError or OverflowError if undefined."""
+    """Return *base* to the power of *exponent*.
+
+    Raises ZeroDivisionError, ValueError or OverflowError if the result is undefined or too large.
+    """
     if base == 0.0 and exponent < 0.0:
         raise ZeroDivisionError("0.0 cannot be raised to a negative power")
     if exponent == 0.0 or base == 1.0:
@@ -136,19 +139,19 @@ def _to_float(number: Decimal) -> float:
 
 
 def sin(x: float) -> float:
-    """Return the sine. ValueError for infinity or NaN."""
+    """Return the sine. Raises ValueError for infinity and NaN."""
     return float(_compute_sine(_reduce_angle(x)))
 
 
 def cos(x: float) -> float:
-    """Return the cosine. ValueError for infinity or NaN."""
+    """Return the cosine. Raises ValueError for infinity and NaN."""
     if abs(x) <= fixed_point.ANGLE_MAX and (result := fixed_point.cos(x)) is not None:
         return result
     return float(_compute_sine(_EXACT.add(_reduce_angle(x), _PI / 2)))
 
 
 def tan(x: float) -> float:
-    """Return the tangent. ValueError for infinity or NaN."""
+    """Return the tangent. Raises ValueError for infinity and NaN."""
     angle = _reduce_angle(x)
     return float(_EXACT.divide(_compute_sine(angle), _compute_sine(_EXACT.add(angle, _PI / 2))))
 
@@ -169,7 +172,7 @@ def atan2(y: float, x: float) -> float:
 
 
 def asin(x: float) -> float:
-    """Return the arc sine. ValueError beyond -1 and 1."""
+    """Return the arc sine. Raises ValueError outside the range from -1 to 1."""
     if not -1.0 <= x <= 1.0:
         raise ValueError("math domain error")
     if abs(x) == 1.0:
@@ -180,7 +183,7 @@ def asin(x: float) -> float:
 
 
 def acos(x: float) -> float:
-    """Return the arc cosine. ValueError beyond -1 and 1."""
+    """Return the arc cosine. Raises ValueError outside the range from -1 to 1."""
     if not -1.0 <= x <= 1.0:
         raise ValueError("math domain error")
     if x == -1.0:
@@ -191,7 +194,7 @@ def acos(x: float) -> float:
 
 
 def _reduce_angle(x: float) -> Decimal:
-    """Return the angle reduced to one turn. ValueError for infinity or NaN."""
+    """Return the angle reduced to one turn. Raises ValueError for infinity and NaN."""
     if not abs(x) <= _ANGLE_MAX:
         raise ValueError("math domain error")
     wide = Context(prec=100)
@@ -213,7 +216,7 @@ def _compute_sine(x: Decimal) -> Decimal:
 def _compute_arc_tangent(x: Decimal) -> Decimal:
     """Return the arc tangent.
 
-    The angle is halved twice, so that the series is short: atan x = 2 atan (x / (1 + sqrt(1 + x²))).
+    Halving the angle twice makes the series short: atan x = 2 atan (x / (1 + sqrt(1 + x²))).
     """
     for _ in range(3):
         root = _EXACT.sqrt(_EXACT.add(1, _EXACT.multiply(x, x)))
@@ -230,7 +233,7 @@ def _compute_arc_tangent(x: Decimal) -> Decimal:
 
 
 def _add_series(first_term: Decimal, following: Callable[[], Decimal]) -> Decimal:
-    """Add the terms of a series until they no longer change the sum."""
+    """Add the terms of a series until a term no longer changes the sum. *following*: returns the next term."""
     running_sum = first_term
     while True:
         next_sum = _EXACT.add(running_sum, following())

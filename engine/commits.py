@@ -1,4 +1,4 @@
-"""Commits of T-SQL windows as a chain along the log. Each commit refers to the preceding one."""
+"""Commits of T-SQL windows, as a chain along the log. Each commit refers to the preceding one."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Final
 
 WEIGHT_LEAST: Final = 200
-"""Characters that a commit occupies in addition to its changes. Assumed."""
+"""Size of a commit without its changes, in characters. Assumed."""
 
 
 USER: Final = "\0user "
-"""Prefix of the key of a database user in `Commit.edits`. Names of script objects cannot start with it."""
+"""Prefix of a database user's key in `Commit.edits`. No name of a script object starts with it."""
 
 
 def _apply_user_edits(
@@ -24,7 +24,7 @@ def _apply_user_edits(
 
 
 class Commit:
-    """Transaction in the log of a database. It is immutable, so several worlds may share it."""
+    """Committed transaction in the log of a database. It is immutable, so worlds can share it."""
 
     __slots__ = ("digest", "edits", "kb", "log_kb", "previous", "tick", "users", "weight")
 
@@ -36,7 +36,11 @@ class Commit:
         tick: int,
         edits: tuple[tuple[str, object], ...],
     ) -> None:
-        """Create a commit: *kb* is the end of its log, *log_kb* its amount, *edits* are (object, result)."""
+        """Create a commit.
+
+        *kb*: position of the end of its log. *log_kb*: size of its log. *edits*: changed objects, as (object,
+        result).
+        """
         self.previous, self.kb, self.log_kb, self.tick, self.edits = previous, kb, log_kb, tick, edits
         text = repr((kb, tick, edits))
         before = previous.digest if previous is not None else b""
@@ -49,11 +53,11 @@ class Commit:
         """Users of the database after this commit, by lowercase name."""
 
     def __repr__(self) -> str:
-        """Return a short text that differs for different histories. The state hash uses it."""
+        """Return a short text for the state hash, which differs for different histories."""
         return f"Commit({self.kb!r}, {self.digest.hex()})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Reduce to one flat list. A nested chain would be too deep for pickle and copy."""
+        """Pickle the chain as one flat list, because nested commits would be too deep for pickle and copy."""
         links, link = [], self
         while True:
             links.append((link.kb, link.log_kb, link.tick, link.edits))
@@ -63,7 +67,7 @@ class Commit:
 
 
 def build_chain(links: tuple[tuple[float, float, int, tuple[tuple[str, object], ...]], ...]) -> Commit | None:
-    """Build a chain of commits from (kb, log_kb, tick, edits), oldest first; return the last one."""
+    """Build a chain of commits from (kb, log_kb, tick, edits), oldest first. Return the last commit."""
     last_commit: Commit | None = None
     for link in links:
         last_commit = Commit(last_commit, *link)

@@ -1,97 +1,103 @@
-"""Constants of the protocol: meaning, unit, source, class. Constants of hardware and workloads are in flow/sites.py.
+"""Constants of the protocol, each with its meaning, unit, source and class of certainty.
 
-Classes: *documented* (a manual page or a paper states it), *read off* (measured in a paper), *derived*
-(follows from documented rules), *assumed* (our choice; nothing is published). Sources in brackets are listed
-in docs/sources.md.
+Constants of hardware and workloads are in flow/sites.py. Classes: *documented* (a manual page or a paper
+states the value), *read off* (measured in a paper), *derived* (follows from documented rules), *assumed* (our
+choice, because nothing is published). docs/sources.md lists the sources in brackets.
 """
 
 from typing import Final
 
 TICKS_PER_S: Final = 100
-"""Ticks in a simulated second: the fixed step of the flow model is 10 ms.
+"""Ticks per simulated second: the fixed step of the flow model is 10 ms.
 
-A step of 5 ms changes every figure by less than 1%.
+With a step of 5 ms, every figure changes by less than 1%.
 """
 
 TIME_MAX_S: Final = 1e6
-"""Maximum simulated time of a run: eleven days, as in `run --until`. Assumed."""
+"""Maximum simulated time of a run, as in `run --until`: eleven days. Assumed."""
 
 PING_INTERVAL_S: Final = 1.0
-"""Interval at which each side pings on each open connection. Documented [RANDAL]."""
+"""Interval at which each side sends a ping on each open connection. Documented [RANDAL]."""
 
 PING_WAIT_S: Final = 0.02
-"""Delay of a ping for each factor by which the processors are slower than normal. Assumed: a time slice
-and a half of a busy scheduler (4 to 15 ms).
+"""Delay of a ping per factor by which the processors are slower than normal. Assumed: a time slice and a half
+of a busy scheduler (4 to 15 ms each).
 """
 
 PING_CPU_S: Final = 0.001
-"""Additional ping delay for each further mirrored database, because one thread handles all pings in turn. Assumed."""
+"""Additional delay of a ping per additional mirrored database, because one thread sends all pings. Assumed."""
 
 PARTNER_TIMEOUT_S: Final = 10
-"""Silence after which a partner counts as lost. Documented: default of SET PARTNER TIMEOUT [WP; DOC: quorum]."""
+"""Silence after which a partner counts as lost. Documented: the default of SET PARTNER TIMEOUT [WP; DOC:
+quorum].
+"""
 
 SESSION_TIMEOUT_S: Final = 10
 """Default SESSION_TIMEOUT of an availability replica. Documented [DOC: session-timeout period]."""
 
 PARTNER_TIMEOUT_S_MIN: Final = 5
-"""Minimum partner timeout. Values from 0 to 4 are stored as 5. Documented [DOC: ALTER DATABASE database mirroring]."""
+"""Minimum partner timeout. Values from 0 to 4 become 5. Documented [DOC: ALTER DATABASE database mirroring]."""
 
 PARTNER_TIMEOUT_S_MAX: Final = 32_767
-"""Maximum partner timeout. Larger values are refused with message 1476. Documented [DOC: Database Engine
-events and errors].
+"""Maximum partner timeout. Larger values raise message 1476. Documented [DOC: Database Engine events and
+errors].
 """
 
 HARD_ERROR_S: Final = (0.6, 1.1)
-"""Range of times in which a broken connection is detected. Read off: "typically in around 1 second" [WP]."""
+"""Range of times until a broken connection is detected. Read off: "typically in around 1 second" [WP]."""
 
 SESSION_CLOSE_NOTICED_S: Final = 0.03
-"""Time until an instance notices that its partner has ended the session; the partner announces it.
+"""Time until an instance receives the message that its partner has ended the session.
 
 Derived: a few round trips.
 """
 
 RECONNECT_S: Final = (0.8, 1.8)
-"""Range of times in which an instance reconnects over a repaired path: each side retries about once a second.
-Derived from the ping.
+"""Range of times until an instance reconnects over a repaired path. Derived from the ping: each side retries
+about once per second.
 """
 
 STOP_SERVICE_MIN_S: Final = 0.5
-"""Minimum time in which a service without mirrored databases stops. Assumed."""
+"""Minimum time to stop a service without mirrored databases. Assumed."""
 
 SHUTDOWN_AFTER_SERVICE_S: Final = 5.0
-"""Time from the end of the SQL Server service until the operating system has powered off the server. Assumed."""
+"""Time from the stop of the SQL Server service until the operating system has powered off the server.
+Assumed.
+"""
 
 RECOVERY_AT_START_S: Final = 1.5
-"""Time of analysis, redo and undo of a database when its instance starts without backlog. Assumed."""
+"""Time for analysis, redo and undo of a database without a redo queue when its instance starts. Assumed."""
 
 CHECKPOINT_S: Final = 60.0
-"""Interval of automatic checkpoints of an active database, with the recovery interval at 0.
+"""Interval of automatic checkpoints of an active database, with a recovery interval of 0.
 
-Documented [DOC: configure the recovery interval server option]: approximately one minute.
+Documented as approximately one minute [DOC: configure the recovery interval server option].
 """
 
 CLIENT_LOGIN_TIMEOUT_S: Final = 15.0
-"""Connect Timeout of SqlClient. Documented default [DOC: retry algorithm]."""
+"""Default Connect Timeout of SqlClient. Documented [DOC: retry algorithm]."""
 
 CLIENT_RETRY_SHARE: Final = 0.08
-"""Share of the login timeout for each server in the first round. Each round adds the same share. Documented
-[DOC: retry algorithm].
+"""Share of the login timeout for each server in the first round. Each further round adds the same share.
+Documented [DOC: retry algorithm].
 """
 
 CLIENT_BACKOFF_S: Final = (0.1, 0.2, 0.4, 0.8, 1.0)
-"""Pauses after rounds in which the partner refused immediately; the last pause repeats.
+"""Pauses after rounds in which the partner refused the connection immediately. The last pause repeats.
 
 Documented [DOC: retry algorithm].
 """
 
 CLIENT_PAUSE_S: Final = 2.0
-"""Pause of an application before it starts over after a failed login. Assumed."""
+"""Pause of an application between a failed login and the next attempt. Assumed."""
 
 ENDPOINT_PORT: Final = 5022
-"""Port that the wizard of Management Studio proposes. Documented [DOC: security wizard]."""
+"""Port of the mirroring endpoint that the wizard of Management Studio suggests. Documented [DOC: security
+wizard].
+"""
 
 VERSIONS: Final = (2005, 2008, 2012, 2014, 2016, 2017, 2019, 2022)
-"""Simulated product versions."""
+"""Simulated versions of SQL Server."""
 
 COMPATIBILITY: Final = {
     2005: 90, 2008: 100, 2012: 110, 2014: 120, 2016: 130, 2017: 140, 2019: 150, 2022: 160
@@ -114,7 +120,8 @@ PRODUCT: Final = {
     2019: ("15.0.4375.4", "RTM", "Microsoft SQL Server 2019 (RTM-CU27) (KB5037331)"),
     2022: ("16.0.4105.2", "RTM", "Microsoft SQL Server 2022 (RTM-CU11) (KB5032679)"),
 }
-"""Last service pack of each version, or a late cumulative update since 2017: product version, level, name.
+"""Version -> product version, level and name of its last service pack or, since 2017, of a late cumulative
+update.
 
 Documented [DOC: build lists].
 """
@@ -126,83 +133,89 @@ START_TIMES: Final[dict[int | str, str]] = {
     "2008 R2": "2010-01-23T12:00:00", "2012": "2013-01-19T12:00:00", "2012 R2": "2014-01-18T12:00:00",
     "2016": "2017-01-21T12:00:00", "2019": "2019-02-16T12:00:00", "2022": "2021-11-20T12:00:00",
 }  # fmt: skip
-"""Version of SQL Server (a number) or Windows Server (a text) -> time at which a drill starts by default.
+"""Version of SQL Server (a number) or Windows Server (a text) -> default start time of a drill.
 
-Each is a Saturday some months after the release of the simulated build, so that all schedules run alike. The release
-dates are documented [DOC: build lists; Windows Server release information]. The date of 2005 precedes its release.
+Each is a Saturday some months after the release of the simulated build, so that all schedules run alike.
+Release dates are documented [DOC: build lists; Windows Server release information]. The date of 2005 precedes
+its release.
 """
 
 INTERNAL_VERSION: Final = {
     2005: 611, 2008: 655, 2012: 706, 2014: 782, 2016: 852, 2017: 869, 2019: 904, 2022: 957
 }  # fmt: skip
-"""Internal version of database files, as message 948 shows it.
+"""Version -> internal version of its database files, as message 948 shows it.
 
-The message is documented [DOC: MSSQLSERVER_948]; the numbers were seen in public logs.
+The message is documented [DOC: MSSQLSERVER_948]; the numbers are seen in public logs.
 """
 
 EDITIONS: Final = ("Enterprise", "Developer", "Standard", "Workgroup", "Express")
 """Simulated editions."""
 
 ENTERPRISE: Final = ("Enterprise", "Developer")
-"""Editions with all features (Developer is Enterprise under another license).
+"""Editions with all features. Developer has the features of Enterprise under another license.
 
-Only they have safety OFF, database snapshots, online index builds and several redo threads. Documented [DOC:
-features supported by the editions].
+Only these editions have safety OFF, database snapshots, online index builds and several redo threads.
+Documented [DOC: features supported by the editions].
 """
 
 WITNESS_ONLY: Final = ("Express", "Workgroup")
-"""Editions whose endpoint can only be a witness. Documented [DOC: CREATE ENDPOINT]."""
+"""Editions whose mirroring endpoint can only have the role WITNESS. Documented [DOC: CREATE ENDPOINT]."""
 
 ENDPOINT_REDIAL_S: Final = 0.25
-"""Delay after which an instance with a reconfigured endpoint calls its partners again. Assumed.
+"""Delay until an instance whose endpoint was reconfigured reconnects to its partners. Assumed.
 
 It is shorter than the time in which mirror and witness agree on a failover (0.61 s [WP, Table 5]). Otherwise
 every change of an endpoint would cause a failover.
 """
 
 CERTIFICATE_LIFE_S: Final = 365 * 86_400.0
-"""Validity of a certificate without EXPIRY_DATE: one year from its start. Documented [DOC: CREATE CERTIFICATE]."""
+"""Validity of a certificate without EXPIRY_DATE: one year from its start. Documented [DOC: CREATE
+CERTIFICATE].
+"""
 
 REPLAY_LOOK_S: Final = 0.5
-"""Interval at which a mirror with a redo queue checks whether it has redone a change of the catalog. Assumed. The
-only visible effect is the delay until a new user or file appears on the mirror.
+"""Interval at which a mirror with a redo queue checks whether it has redone a catalog change. Assumed.
+
+The only visible effect is the delay until a new user or file appears on the mirror.
 """
 
 LOG_GROWTH_STEP: Final = 0.1
-"""Growth of a full log file, as a share of its size. Documented: default FILEGROWTH 10% [DOC: CREATE DATABASE]."""
+"""Growth of a full log file, as a share of its size. Documented: FILEGROWTH is 10% by default [DOC: CREATE
+DATABASE].
+"""
 
 BACKUP_KB_PER_S: Final = 100.0 * 1024
-"""Rate at which a backup is written, read, copied or restored on data drives.
+"""Rate at which data drives write, read, copy or restore a backup.
 
-Assumed: sequential reads of a disk array of the years of SQL Server 2005.
+Assumed: sequential reads of a disk array at the time of SQL Server 2005.
 """
 
 BACKUP_LEAST_S: Final = 0.3
-"""Minimum time of a BACKUP or RESTORE statement. Assumed."""
+"""Minimum duration of a BACKUP or RESTORE statement. Assumed."""
 
 RECOVER_RESTORED_S: Final = 1.5
-"""Time of undo and opening at the end of RESTORE … WITH RECOVERY. Assumed."""
+"""Duration of undo and of the opening at the end of RESTORE … WITH RECOVERY. Assumed."""
 
 PAGE_KB: Final = 8.0
-"""Size of a page. Known."""
+"""Size of a page, in KB. Well known."""
 
 PAGE_REPAIR_S: Final = 2.0
-"""Time from the request for a page to its repair. Assumed."""
+"""Time from the request for a good copy of a page to the repair. Assumed."""
 
 PAGE_READ_INTERVAL_S: Final = 60.0
-"""Interval at which an application reads a damaged page of an open database again. Assumed."""
+"""Interval at which an application reads the damaged page of an open database. Assumed."""
 
 UPGRADE_S: Final = 900.0
-"""Duration of the installation of another version, with the service down. Assumed."""
+"""Duration of the installation of another version. The service is down. Assumed."""
 
 PATCH_S: Final = 300.0
-"""Duration of the installation of a service pack, with the service down. Assumed."""
+"""Duration of the installation of a service pack. The service is down. Assumed."""
 
 RECOVERY_LOG_KB: Final = 8.0
-"""Log that recovery writes at the end of a restore (its checkpoint). Assumed.
+"""Log that recovery writes at the end of a restore, for its checkpoint. Assumed.
 
-The amount does not matter; the log only has to differ from the log of the backup.
+The amount does not matter, but the log must differ from the log in the backup.
 """
 
 DRIVER_MARK: Final = "#tds"
-"""Mark in the window names of connections of drivers: SERVER_A#tds5 (app/serve/listener.py)."""
+"""Mark in the window name of a driver's connection, such as SERVER_A#tds5 (app/serve/listener.py)."""

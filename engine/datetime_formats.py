@@ -1,4 +1,7 @@
-"""Formatting and parsing of dates and times in English, because strftime and strptime follow the locale."""
+"""Formatting and parsing of dates and times in English.
+
+strftime and strptime are unsuitable, because they follow the locale of the operating system.
+"""
 
 import re
 from collections.abc import Callable
@@ -28,7 +31,7 @@ _FORMATTERS: Final[dict[str, Callable[[datetime], str]]] = {
     "%f": lambda at: f"{at.microsecond:06d}",
     "%p": lambda at: "AM" if at.hour < 12 else "PM",
 }
-"""Format code -> function that formats this part of a date, like strftime."""
+"""Format code, as in strftime -> function that formats this part of a date."""
 
 _READ: Final = {
     "%Y": r"(?P<year>\d{4})",
@@ -47,17 +50,17 @@ _READ: Final = {
 """Format code -> pattern of this part of a date. Each pattern matches a text in only one way."""
 
 CENTURY_FROM: Final = 69
-"""First two-digit year that belongs to the 20th century, as in POSIX."""
+"""Two-digit years from this one on belong to the 20th century, as in POSIX."""
 
 
 def format_datetime(value: datetime | date, form: str) -> str:
-    """Format a time in a form such as `%d %b %Y`."""
+    """Format a date or time. *form*: format codes such as `%d %b %Y`."""
     moment = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
     return re.sub("%[A-Za-z]", lambda match: _FORMATTERS[match.group()](moment), form)
 
 
 def parse_datetime(text: str, form: str) -> datetime:
-    """Parse *text* in this form. Missing parts are taken from 1 January 1900. Raises ValueError."""
+    """Parse *text* in the form *form*. Missing parts have the values of 1 January 1900. Raises ValueError."""
     match = _build_pattern(form).fullmatch(text)
     if match is None:
         raise ValueError(f"{text[:40]!r} is not written as {form}")

@@ -1,4 +1,4 @@
-"""Events: the single record from which logs, traces, scores and debriefs are derived."""
+"""Events of a run. Logs, traces, scores and debriefs are derived from them alone."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -16,19 +16,19 @@ EventKind = Literal[
     "read-back", "replica", "role", "score", "service", "session", "sql", "sql_done", "state", "status", "trace",
     "witness",
 ]  # fmt: skip
-"""Every kind of event: mypy rejects an emitted kind that is missing here."""
+"""All kinds of events. mypy rejects an event of a kind that is missing here."""
 
 
 class KindInfo(Struct, frozen=True):
-    """Label and use of a kind of event."""
+    """Label of a kind of event, and its use in the interface."""
 
     label: str
     is_state: bool = False
     """True if *Next state change* stops at this kind."""
     is_milestone: bool = False
-    """True if *Next event* stops at this kind, as it does at every change of a state."""
+    """True if *Next event* stops at this kind. It also stops at every state change."""
     is_quiet: bool = False
-    """True if the events panel lists this kind only on request, because another panel or kind shows the same."""
+    """True if the events panel hides this kind by default, because another panel or kind shows the same."""
 
 
 KINDS: Final[Mapping[EventKind, KindInfo]] = MappingProxyType(
@@ -42,35 +42,38 @@ KINDS: Final[Mapping[EventKind, KindInfo]] = MappingProxyType(
         for row in read_table("engine", "event_kinds.tsv")
     }
 )
-"""All kinds of events; filters, labels and searches use this table."""
+"""All kinds of events, for filters, labels and searches."""
 
 
 Row = dict[str, Any]
-"""Message or result set of a batch, as in the report."""
+"""Message or result set of a batch, in the form of the report."""
 
 
 class EventData(Struct, frozen=True, gc=False, kw_only=True):
-    """Base class for the fields of each kind of event. Optional fields that are None are left out of reports."""
+    """Base class of the fields of an event, with one subclass per kind.
+
+    Reports omit optional fields that are None.
+    """
 
     kind: ClassVar[EventKind]
     by: str | None = None
-    """Team role whose action caused the event."""
+    """Team role whose action caused the event; None outside teams."""
 
     def as_json(self) -> dict[str, object]:
-        """Return the fields that have a value, in order of definition, with `by` at the end."""
+        """Return the fields that have a value, in the order of their definition, then `by`."""
         values = ((name, getattr(self, name), required) for name, required in _list_fields(type(self)))
         return {name: value for name, value, required in values if required or value is not None}
 
 
 @cache
 def _list_fields(kind: type[EventData]) -> tuple[tuple[str, bool], ...]:
-    """Return (name, whether required) of each field; `by` comes last."""
+    """Return the name of each field, and whether it is required. `by` is the last one."""
     fields = sorted(structs.fields(kind), key=lambda field: field.name == "by")
     return tuple((field_info.name, field_info.required) for field_info in fields)
 
 
 class AlertData(EventData, frozen=True, gc=False, kw_only=True):
-    """Alert: a threshold of the monitor was exceeded."""
+    """Alert of the mirroring monitor: a value exceeded its threshold."""
 
     kind: ClassVar[EventKind] = "alert"
     number: int
@@ -80,7 +83,7 @@ class AlertData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class AnswerData(EventData, frozen=True, gc=False, kw_only=True):
-    """Answer to a question, or a question that was missed."""
+    """Answer to a question, or a question that was not answered in time."""
 
     kind: ClassVar[EventKind] = "answer"
     question: str
@@ -91,7 +94,7 @@ class AnswerData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class AvailabilityData(EventData, frozen=True, gc=False, kw_only=True):
-    """Change of the servers that serve a database, or committed data that was lost."""
+    """Change of the servers that serve a database, or loss of committed data."""
 
     kind: ClassVar[EventKind] = "availability"
     serving: bool | None = None
@@ -101,7 +104,7 @@ class AvailabilityData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ChoreData(EventData, frozen=True, gc=False, kw_only=True):
-    """Result of a manual step."""
+    """Result of a manual step, such as a copied file."""
 
     kind: ClassVar[EventKind] = "chore"
     path: str | None = None
@@ -126,7 +129,7 @@ class ClientData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ClusterData(EventData, frozen=True, gc=False, kw_only=True):
-    """Change of a failover cluster; *what* names it."""
+    """Change of a failover cluster. *what* is the kind of change."""
 
     kind: ClassVar[EventKind] = "cluster"
     role: str | None = None
@@ -149,7 +152,7 @@ class ClusterLogData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class DetectedData(EventData, frozen=True, gc=False, kw_only=True):
-    """Connection that was lost or restored; *how* names the reason."""
+    """Connection that was lost or restored. *how* is the way in which the change was detected."""
 
     kind: ClassVar[EventKind] = "detected"
     peer: str
@@ -158,7 +161,7 @@ class DetectedData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ErrorLogData(EventData, frozen=True, gc=False, kw_only=True):
-    """Line of an ERRORLOG; number 0 for a line without a message number."""
+    """Line in an ERRORLOG. *number* is 0 for a line without a message number."""
 
     kind: ClassVar[EventKind] = "errorlog"
     number: int
@@ -167,7 +170,7 @@ class ErrorLogData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class FailoverData(EventData, frozen=True, gc=False, kw_only=True):
-    """Step of a failover; *why* is the reason of a failure."""
+    """Step of a failover. *why* is the reason if the failover failed."""
 
     kind: ClassVar[EventKind] = "failover"
     step: str
@@ -177,7 +180,7 @@ class FailoverData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class FaultData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fault or repair; *no_effect* is True if it changed nothing."""
+    """Fault or repair. *no_effect* is True if it changed nothing."""
 
     kind: ClassVar[EventKind] = "fault"
     verb: str
@@ -203,7 +206,7 @@ class HintData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class LogData(EventData, frozen=True, gc=False, kw_only=True):
-    """Change of log space; *what* names it."""
+    """Change of log space. *what* is the kind of change."""
 
     kind: ClassVar[EventKind] = "log"
     what: str
@@ -224,7 +227,7 @@ class NoteData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class PowerShellData(EventData, frozen=True, gc=False, kw_only=True):
-    """Line at the PowerShell prompt of a node, with its output."""
+    """Command at the PowerShell prompt of a node, with its output."""
 
     kind: ClassVar[EventKind] = "powershell"
     node: str
@@ -234,7 +237,7 @@ class PowerShellData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ProtectionData(EventData, frozen=True, gc=False, kw_only=True):
-    """Change of protection. *exposed* is True if no copy could take over without loss."""
+    """Change of protection. *exposed* is True if no copy could take over without data loss."""
 
     kind: ClassVar[EventKind] = "protection"
     exposed: bool
@@ -252,7 +255,7 @@ class QuestionData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ReplicaData(EventData, frozen=True, gc=False, kw_only=True):
-    """Change of a replica's role."""
+    """Change of the role of an availability replica."""
 
     kind: ClassVar[EventKind] = "replica"
     group: str
@@ -261,7 +264,7 @@ class ReplicaData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class RoleData(EventData, frozen=True, gc=False, kw_only=True):
-    """Change of a copy's role."""
+    """Change of the role of a database copy."""
 
     kind: ClassVar[EventKind] = "role"
     reason: str | None = None
@@ -279,13 +282,13 @@ class ScoreData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ServiceData(EventData, frozen=True, gc=False, kw_only=True):
-    """Change of an instance's service; the text has everything."""
+    """Change of an instance's service. The event text contains all details."""
 
     kind: ClassVar[EventKind] = "service"
 
 
 class SessionData(EventData, frozen=True, gc=False, kw_only=True):
-    """Change of a session; *what* names it."""
+    """Change of a T-SQL session. *what* is the kind of change."""
 
     kind: ClassVar[EventKind] = "session"
     window: str
@@ -297,7 +300,7 @@ class SessionData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class SqlData(EventData, frozen=True, gc=False, kw_only=True):
-    """Batch that was sent."""
+    """Batch that a window or program has sent."""
 
     kind: ClassVar[EventKind] = "sql"
     window: str
@@ -305,7 +308,7 @@ class SqlData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class SqlDoneData(EventData, frozen=True, gc=False, kw_only=True):
-    """Batch that ended, with its messages and results."""
+    """Batch that has ended, with its messages and results."""
 
     kind: ClassVar[EventKind] = "sql_done"
     window: str
@@ -317,7 +320,7 @@ class SqlDoneData(EventData, frozen=True, gc=False, kw_only=True):
     elapsed_ticks: int
     program: str | None = None
     ends: Sequence[Row] | None = None
-    """Ends of statements that only drivers receive."""
+    """Ends of the batch's statements, which only drivers receive."""
 
 
 class StateData(EventData, frozen=True, gc=False, kw_only=True):
@@ -339,14 +342,14 @@ class TraceData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class WitnessData(EventData, frozen=True, gc=False, kw_only=True):
-    """Change of the witness state of a partner."""
+    """Change of the witness state at a partner."""
 
     kind: ClassVar[EventKind] = "witness"
     new: str
 
 
 class TeamMessageData(EventData, frozen=True, gc=False, kw_only=True):
-    """Message between two roles of a team. *said* is its text without the sender."""
+    """Message from one team role to another. *said* is its text without the sender."""
 
     to: str
     said: str | None = None
@@ -354,7 +357,7 @@ class TeamMessageData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class CallData(TeamMessageData, frozen=True, gc=False, kw_only=True):
-    """Call."""
+    """Call from one team role to another."""
 
     kind: ClassVar[EventKind] = "call"
 
@@ -387,7 +390,7 @@ AnyData = TypeVar("AnyData", bound=EventData)
 
 
 class Event(Struct, frozen=True, gc=False):
-    """Event at *tick*; *data* holds the fields of its kind."""
+    """Event at *tick*. *data* has the fields of its kind."""
 
     tick: int
     data: EventData
@@ -406,7 +409,7 @@ class Event(Struct, frozen=True, gc=False):
         return self.tick / TICKS_PER_S
 
     def as_json(self) -> dict[str, object]:
-        """Return the event as the report of `run --json` has it."""
+        """Return the event in the form of the report of `run --json`."""
         fields: dict[str, object] = {"t_s": self.t_s, "kind": self.kind}
         if self.server is not None:
             fields["server"] = self.server
@@ -416,12 +419,12 @@ class Event(Struct, frozen=True, gc=False):
 
 
 def get_data(event: Event, kind: type[AnyData]) -> AnyData | None:
-    """Return the fields of *event* if it is of this kind, else None."""
+    """Return the fields of *event* if it is of this kind; else None."""
     return event.data if isinstance(event.data, kind) else None
 
 
 def select_data(events: Iterable[Event], kind: type[AnyData]) -> Iterator[tuple[Event, AnyData]]:
-    """Yield the events of this kind with their fields."""
+    """Yield the events of this kind, each with its fields."""
     for event in events:
         if isinstance(event.data, kind):
             yield event, event.data

@@ -6,4 +6,7 @@ Owner = TypeVar("Owner")
 
 
 class FieldOf(Generic[Owner]):
-    """Value of a field of *Owner*, passed as a keyword argument. A mypy plugin checks the name and the type."""
+    """Type of a keyword argument that is a field of *Owner*.
+
+    A mypy plugin checks the name and type of the field.
+    """

@@ -1,9 +1,11 @@
-"""Logarithm, exponential and cosine in integers: many times faster than `decimal`, with the same bits.
+"""Logarithm, exponential and cosine with integers.
 
-Each result has BITS binary places with an error of a few units. `decimal` in engine/arithmetic.py has an error
-of at most ERROR_BOUND units, or ANGLE_ERROR_BOUND for angles. If all numbers within that error round to the
-same float, that float is also the result of `decimal`. Otherwise the functions here return None, and the
-caller uses `decimal`.
+The results are identical to those of `decimal`, but faster.
+
+A result has BITS binary places and an error of a few units in the last place. `decimal` in
+engine/arithmetic.py has an error of at most ERROR_BOUND units, or ANGLE_ERROR_BOUND for angles. If all
+numbers within that error round to the same float, `decimal` gives this float too. Otherwise the functions
+here return None, and the caller uses `decimal`.
 """
 
 import math
@@ -13,11 +15,13 @@ from typing import Final
 
 BITS: Final = 120
 ERROR_BOUND: Final = 1 << 10
-"""Error bound of logarithms and powers, 2**-110. The error of whole numbers is at most 2**-113. That of forty
-digits below EXP_MAX is at most 2**-125.
+"""Error bound of `decimal` for logarithms and powers, 2**-110. The error of integers is at most 2**-113, that
+of forty digits below EXP_MAX at most 2**-125.
 """
 ANGLE_ERROR_BOUND: Final = 1 << 44
-"""Error bound of sine and cosine, 2**-76: 28 digits, terms up to 366, each computed from the preceding one."""
+"""Error bound of `decimal` for sine and cosine, 2**-76: 28 digits, with terms up to 366, each computed from
+the preceding one.
+"""
 
 _UNIT: Final = 1 << BITS
 _WIDE: Final = Context(prec=60)
@@ -25,10 +29,10 @@ _WIDE: Final = Context(prec=60)
 LOG_MAX: Final = 9007199254740992.0
 EXP_MAX: Final = 40.0
 ANGLE_MAX: Final = 7.0
-"""Maximum angle for fixed-point computation; larger ones use `decimal`."""
+"""Maximum angle for fixed-point computation. For larger angles, use `decimal`."""
 
 _PARTS: Final = 64
-"""Number of parts of an exponent for which powers of two are stored."""
+"""Number of parts of an octave for which powers of two are stored."""
 
 
 def _scale(number: Decimal) -> int:
@@ -47,12 +51,13 @@ _OF_SINE: Final = tuple((2 - n % 4) * (_UNIT // math.factorial(n)) for n in rang
 
 
 def log(x: float) -> float | None:
-    """Return the natural logarithm of numbers from 1 / LOG_MAX on; None if the rounding is not certain.
+    """Return the natural logarithm of *x*, at least 1 / LOG_MAX; None if the rounding is not certain.
 
-    It is the logarithm of the middle of a 128th of an octave, plus a series for the inverse hyperbolic tangent.
+    It is the logarithm of the middle of a 128th of an octave, plus a series for the inverse hyperbolic
+    tangent.
     """
     share, exponent = math.frexp(x)
-    whole_part = int(share * LOG_MAX)  # all 53 bits
+    whole_part = int(share * LOG_MAX)  # all 53 bits of the mantissa
     part = whole_part >> 45
     middle = (2 * part + 1) << 44
     s = ((whole_part - middle) << BITS) // (whole_part + middle)
@@ -68,7 +73,7 @@ def _compute_middle_log(part: int) -> int:
 
 
 def exp(x: float) -> float | None:
-    """Return e to the power of a number up to EXP_MAX; None if the rounding is not certain.
+    """Return e to the power of *x*, at most EXP_MAX; None if the rounding is not certain.
 
     It is the product of a power of two, a power for a part of an octave, and a series for the rest.
     """
@@ -88,7 +93,7 @@ def _compute_power_of_two(part: int) -> int:
 
 
 def cos(x: float) -> float | None:
-    """Return the cosine of an angle up to ANGLE_MAX; None if the rounding is not certain.
+    """Return the cosine of an angle of at most ANGLE_MAX; None if the rounding is not certain.
 
     The series uses the distance from the nearest quarter turn.
     """
@@ -110,6 +115,6 @@ def _to_units(x: float) -> int:
 
 
 def _round_to_float(number: int, error_units: int = ERROR_BOUND) -> float | None:
-    """Return *number* units as a float, or None if not all numbers within *error_units* round to that float."""
+    """Return *number* units as a float; None unless all numbers within *error_units* round to this float."""
     quotient = (number - error_units) / _UNIT
     return quotient if quotient == (number + error_units) / _UNIT else None

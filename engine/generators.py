@@ -1,4 +1,4 @@
-"""Function that runs a generator of work steps to its end."""
+"""Execution of a generator of work steps without pauses."""
 
 from collections.abc import Generator
 from typing import TypeVar
@@ -8,7 +8,7 @@ Item = TypeVar("Item")
 
 
 def run_to_completion(steps: Generator[Item, None, Result]) -> Result:
-    """Run all *steps* without a pause and return their result."""
+    """Run all *steps* without pauses, and return the result of the generator."""
     while True:
         try:
             next(steps)

@@ -1,4 +1,4 @@
-"""Generated uniqueidentifiers, the same for the same object in every run and on every server."""
+"""Generated uniqueidentifiers, which are the same for the same object in every run and on every server."""
 
 import hashlib
 from functools import lru_cache
@@ -6,26 +6,32 @@ from functools import lru_cache
 
 @lru_cache(maxsize=1024)
 def make_unique_id(*parts: object) -> str:
-    """Return a uniqueidentifier that is constant for the same *parts*."""
+    """Return a uniqueidentifier that depends only on *parts*."""
     digits = hashlib.blake2b(repr(parts).encode(), digest_size=16).hexdigest().upper()
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def make_group_id(guid: int) -> str:
-    """Return the id of an availability group by its number in `World.groups`."""
+    """Return the id of an availability group. *guid*: its number in `World.groups`."""
     return make_unique_id("availability group", guid)
 
 
 def make_replica_id(guid: int, server: str) -> str:
-    """Return the id of an availability group's replica on a server."""
+    """Return the id of an availability replica. *guid*: number of its group."""
     return make_unique_id("replica", guid, server)
 
 
 def make_seeding_id(guid: int, server: str, number: int) -> str:
-    """Return the id of attempt *number* to seed a database, at one of the two replicas."""
+    """Return the id of an attempt to seed a database at one of the two replicas.
+
+    *number*: number of the attempt.
+    """
     return make_unique_id("seeding", guid, server, number)
 
 
 def make_group_database_id(number: int) -> str:
-    """Return the id of a database in its group (AvailabilityMembership.database_guid): the same on each replica."""
+    """Return the id of a database in its availability group, which is the same on all replicas.
+
+    *number*: AvailabilityMembership.database_guid.
+    """
     return make_unique_id("group database", number)

@@ -1,7 +1,7 @@
-"""Input of a run, and its text in one line: `TIME VERB ARGUMENTS`.
+"""Inputs of a run, and their text form `TIME VERB ARGUMENTS`.
 
-Buttons, menus, scenario timelines, journals, the text console and tests all use these lines. `engine.verbs` defines
-the verbs and parses them.
+Buttons, menus, scenario timelines, journals, the text console and tests all use this form. `engine.verbs`
+defines the verbs and parses the lines.
 """
 
 from collections.abc import Iterable
@@ -13,18 +13,20 @@ from engine.constants import TICKS_PER_S
 from engine.localization import LocalizableMessage, build_message, shorten
 
 ERROR_LENGTH_MAX: Final = 500
-"""Maximum length of an error about a line, in characters. A line may contain a word of a million letters. Assumed."""
+"""Maximum length of an error message about a line, in characters, because a line may contain a very long
+word. Assumed.
+"""
 
 
 class InputError(ValueError):
-    """An input line is invalid; the text states the problem, its place and the expected value."""
+    """Error for an invalid input line. The text states the problem, its position and the expected value."""
 
     def __init__(self, text: str) -> None:
         super().__init__(shorten(text, ERROR_LENGTH_MAX))
 
 
 def append_existing_names(problem: LocalizableMessage, names: Iterable[str]) -> LocalizableMessage:
-    """Return *problem*, which is about an unknown name, with a list of the existing *names*."""
+    """Append a list of the existing *names* to *problem*, an error about an unknown name."""
     known_names = ", ".join(names)
     if not known_names:
         return build_message("{problem}; none is available", problem=problem)
@@ -32,17 +34,17 @@ def append_existing_names(problem: LocalizableMessage, names: Iterable[str]) -> 
 
 
 class Input(Struct, frozen=True):
-    """Parsed input line with its *tick*."""
+    """Input of a run: a parsed line with its *tick*."""
 
     tick: int
     verb: str
     args: tuple[str, ...] = ()
     options: tuple[tuple[str, str], ...] = ()
     by: str = ""
-    """Key of the team role that acts; empty outside teams."""
+    """Key of the team role that enters the input; empty outside teams."""
 
     def get_option(self, name: str, default: float) -> float:
-        """Return the number of an option `name=value`, or *default*."""
+        """Return the number in the option `name=value`; *default* without this option."""
         return next((float(value) for key, value in self.options if key == name), default)
 
     @property
@@ -58,10 +60,10 @@ class Input(Struct, frozen=True):
 
     @property
     def line(self) -> str:
-        """Return the line as journals contain it. Continuation lines of SQL are indented."""
+        """Return the line as in journals. Continuation lines of SQL are indented."""
         return f"{format_time(self.tick)} {self.line_without_time}"
 
 
 def format_time(tick: int) -> str:
-    """Format the seconds of *tick* with as many decimals as needed: 41.25, 30."""
+    """Format the time of *tick* in seconds, with as many decimals as needed: 41.25, 30."""
     return f"{tick / TICKS_PER_S:.2f}".rstrip("0").rstrip(".")

@@ -1,13 +1,16 @@
-"""Text for an exception that no rule foresees. It ends one statement or command, never the run of a drill."""
+"""Message for an exception that no rule expects.
+
+The exception ends one statement or command, but never the run.
+"""
 
 from typing import Final
 
 INTERNAL_ERROR: Final = "internal error"
-"""Begin of the text. Tests fail on it."""
+"""Beginning of the message. Tests fail if they find it."""
 
 
 def describe_internal_error(problem: Exception) -> str:
-    """Return a text with the kind of the exception and the innermost function of the engine that failed."""
+    """Return a message with the class of the exception and the innermost engine function that failed."""
     location, step = "", problem.__traceback__
     while step is not None:
         module = str(step.tb_frame.f_globals.get("__name__", ""))

@@ -1,11 +1,11 @@
-"""JSON from outside the program. A text either parses or raises ValueError."""
+"""Parser for JSON from outside the program. Every failure is a ValueError."""
 
 import json
 from typing import Any
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Return the value of a JSON text. Raises ValueError, even if `json.loads` would exceed Python's stack."""
+    """Parse a JSON text. Raises ValueError for every failure, including too deep nesting."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -14,5 +14,5 @@ def parse_json(text: str | bytes) -> Any:
         raise
     except UnicodeDecodeError:
         raise ValueError("the text is not UTF-8") from None
-    except ValueError:  # Python limits the digits of an integer
+    except ValueError:  # Python limits the number of digits of an integer
         raise ValueError("a number has too many digits") from None

@@ -1,24 +1,24 @@
-"""English texts that the interface translates: table entries, and messages with arguments."""
+"""English texts that the interface translates: marked texts, and messages with arguments."""
 
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
 Argument = str | float
-"""Value of a template field: a text, a number, or another `LocalizableMessage`."""
+"""Value of a template field: a text (also a `LocalizableMessage`) or a number."""
 
 
 class LocalizableMessage(str):
     """English text with its template and arguments, so that it can be translated.
 
-    In all other respects it is its text: it compares equal to it, with the same hash and output.
+    In all other respects, it behaves as a str: equality, hash and output are those of its text.
     """
 
     __slots__ = ("args", "template")
     template: str
-    """Template for `str.format`, with number formats in the fields, such as `{size_mb:,.0f} MB`."""
+    """Template for `str.format`. Its fields may have number formats, such as `{size_mb:,.0f} MB`."""
     args: tuple[tuple[str, Argument], ...]
-    """Name and value of each field."""
+    """Name and value of each template field."""
 
     def __str__(self) -> str:
         return self  # `str(problem)` of an exception must return the message
@@ -28,19 +28,19 @@ class LocalizableMessage(str):
 
 
 def mark(text: str) -> str:
-    """Return *text* unchanged. It is marked for the collector of translations and localized where it is shown."""
+    """Return *text* unchanged. The collector of translations finds it, and the interface translates it."""
     return text
 
 
 def build_message(template: str, /, **args: Argument) -> LocalizableMessage:
-    """Return the message of *template* with *args*; the collector of translations finds the template here."""
+    """Return the message of *template* with *args*. The collector of translations finds the template."""
     sentence = LocalizableMessage(template.format_map(args))
     sentence.template, sentence.args = template, tuple(args.items())
     return sentence
 
 
 def shorten(text: str, length: int) -> str:
-    """Cut *text* to *length* characters including an ellipsis. In a `LocalizableMessage` the arguments are cut."""
+    """Cut *text* to *length* characters, including an ellipsis. In a `LocalizableMessage`, cut the arguments."""
     if len(text) <= length:
         return text
     if isinstance(text, LocalizableMessage):
@@ -58,21 +58,21 @@ def shorten(text: str, length: int) -> str:
 
 
 def join_messages(separator: str, parts: Iterable[str]) -> LocalizableMessage:
-    """Join *parts*, which are messages or names, with punctuation as the *separator*."""
+    """Join *parts*, which are messages or names, with the punctuation *separator*."""
     numbered = tuple((f"part_{number}", part) for number, part in enumerate(parts))
     return _build_message(separator.join(f"{{{name}}}" for name, _ in numbered), numbered)
 
 
 def format_quantity(value: float, form: str, unit: str = "") -> LocalizableMessage:
-    """Format *value* in *form*, with a *unit* that is the same in all languages: 1,234.5 MB."""
+    """Format *value* with the number format *form*: 1,234.5 MB. *unit* is the same in all languages."""
     return _build_message(f"{{value:{form}}}{f' {unit}' if unit else ''}", (("value", value),))
 
 
-@lru_cache(1024)  # a search formats the same durations repeatedly
+@lru_cache(1024)  # cached, because a search formats the same durations repeatedly
 def format_duration(seconds: float, form: str = "g") -> LocalizableMessage:
-    """Format a duration: 2.63 s, from a minute on 1:05, from an hour on 1:05:09.
+    """Format a duration: 2.63 s, from one minute on 1:05, from one hour on 1:05:09.
 
-    *form* is the number format below a minute. With "g", whole minutes and hours are 2 min and 1 h.
+    *form*: number format below one minute. With "g", whole minutes and hours are 2 min and 1 h.
     """
     if abs(float(format(seconds, form))) < 60.0:
         return format_quantity(seconds, form, "s")
@@ -88,8 +88,8 @@ def format_duration(seconds: float, form: str = "g") -> LocalizableMessage:
 
 
 def format_run_time(t_s: float, decimals: int = 0) -> LocalizableMessage:
-    """Format seconds since the start of the run: 0:41, 1:02:03, with one decimal 0:41.2."""
-    hours, rest_s = divmod(round(abs(t_s), decimals), 3600)  # rounded first: never 0:60
+    """Format seconds since the start of the run: 0:41, 1:02:03 or, with one decimal, 0:41.2."""
+    hours, rest_s = divmod(round(abs(t_s), decimals), 3600)  # rounded first, to avoid 0:60
     minutes, seconds = divmod(rest_s, 60)
     template = "{hours:.0f}:{minutes:02.0f}:" if hours else "{minutes:.0f}:"
     template += f"{{seconds:0{3 + decimals if decimals else 2}.{decimals}f}}"
@@ -98,7 +98,7 @@ def format_run_time(t_s: float, decimals: int = 0) -> LocalizableMessage:
 
 
 def as_json(text: str) -> Any:
-    """Return *text* as JSON types, from which `from_json` restores it in another process or later."""
+    """Convert *text* to JSON types, from which `from_json` restores it, for example in another process."""
     if not isinstance(text, LocalizableMessage):
         return text
     args = {name: as_json(value) if isinstance(value, str) else value for name, value in text.args}
@@ -106,7 +106,7 @@ def as_json(text: str) -> Any:
 
 
 def from_json(value: object) -> Any:
-    """Return the text from which `as_json` made *value*."""
+    """Restore the text that `as_json` has converted to *value*."""
     if not isinstance(value, dict):
         return value
     return _build_message(

@@ -1,4 +1,4 @@
-"""SQL Server's messages: number, severity and text by product version, as clients and ERRORLOGs show them."""
+"""Messages of SQL Server: number, severity and text by version, as clients and ERRORLOGs show them."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 
 class Message(Struct, frozen=True):
-    """Line of the Messages tab. Severity 0 with number 0 is plain text (PRINT, rows affected)."""
+    """Entry on the Messages tab. Number 0 with severity 0 is plain text, such as the output of PRINT."""
 
     number: int
     severity: int
@@ -20,15 +20,15 @@ class Message(Struct, frozen=True):
     text: str
     server: str = ""
     above: int = 0
-    """Number of submitted lines above the batch; *line* counts from the batch's first line."""
+    """Number of lines of the submission above the batch. *line* counts from the first line of the batch."""
     rows: int | None = None
-    """Number in `(n rows affected)`."""
+    """Number of rows in `(n rows affected)`; None for other messages."""
     procedure: str = ""
-    """Stored procedure, trigger or function that raised it."""
+    """Stored procedure, trigger or function that raised the message; empty outside of these."""
 
     @property
     def is_error(self) -> bool:
-        """Return whether the severity is that of an error (11 or more)."""
+        """Return whether the message is an error: its severity is 11 or more."""
         return self.severity > 10
 
 
@@ -37,11 +37,13 @@ STATES: Final = {
     1222: 51, 1412: 0, 1801: 3, 2714: 6, 2812: 62, 3156: 4, 3701: 5, 3702: 4, 5120: 101, 7202: 2, 8114: 5, 8115: 2,
     8144: 2, 8146: 2, 8152: 14, 8155: 2, 8162: 2, 8169: 2, 9002: 2,
 }  # fmt: skip
-"""State of each message whose state is usually not 1. Seen in public client output; no documentation lists them."""
+"""Message number -> state, if it is not 1. Seen in public client output, because no documentation lists the
+states.
+"""
 
 
 STATES_BY_TYPE: Final = {(220, "tinyint"): 2, (8115, "numeric"): 8, (8115, "decimal"): 8}
-"""State of a message about a value by one of its arguments. Seen in public client output."""
+"""(message number, type in an argument) -> state. Seen in public client output."""
 
 
 class SqlError(Exception):
@@ -87,20 +89,22 @@ class SqlError(Exception):
 
 
 class Wording(Struct, frozen=True):
-    """Wording of a message in sys.messages since product version *since*."""
+    """Text of a message in sys.messages, as of version *since*."""
 
     number: int
     since: int
     """First version of SQL Server with this text."""
     severity: int
     logged: bool
-    """is_event_logged: the message also goes into the ERRORLOG and the Windows application log."""
+    """Column is_event_logged: True if the message is also written to the ERRORLOG and the Windows application
+    log.
+    """
     source: str
-    """Origin of the text. doc: Microsoft's tables. log: public output. derived: our derivation. client: a
-    client library. own: not a message of the product.
+    """Origin of the text: doc (Microsoft's tables), log (public output), derived (our derivation), client (a
+    client library), or own (not a message of SQL Server).
     """
     text: str
-    """Text with the placeholders of the product: %d, %ls, %.*ls, %S_MSG …"""
+    """Text with the placeholders of SQL Server: %d, %ls, %.*ls, %S_MSG …"""
 
 
 def _read_messages() -> dict[int, tuple[Wording, ...]]:
@@ -114,25 +118,30 @@ def _read_messages() -> dict[int, tuple[Wording, ...]]:
 
 
 MESSAGES: Final[dict[int, tuple[Wording, ...]]] = _read_messages()
-"""Number -> its wordings, oldest first. Documented [DOC: Database Engine events and errors]; see Wording.source."""
+"""Message number -> its wordings, oldest first. Documented [DOC: Database Engine events and errors]; see
+Wording.source.
+"""
 
 PLACEHOLDER: Final = re.compile(
     r"%%|%[-+#0 ]*(?:[1-9]\d*|\*)?(?:\.(?:\d+|\*))?(?:S_[A-Z]+|(?:I64|I32|l|h)?[a-zA-Z])"
 )
-"""Pattern of a placeholder, or of %% for a percent sign."""
+"""Pattern of a placeholder, or of %% (a percent sign)."""
 
 LEADING: Final[dict[tuple[int, int], tuple[str, ...]]] = {(1480, 2012): ("mirroring",)}
-"""(message number, version) -> arguments that the wording has in front since that version."""
+"""(message number, version) -> arguments that precede the other ones in the wording since this version."""
 
 TEXTS_MAX: Final = 4_096
-"""Number of cached texts with filled placeholders. An ERRORLOG often repeats them. Assumed."""
+"""Maximum number of cached message texts, because an ERRORLOG often repeats them. Assumed."""
 
 RENAMED: Final = 2016
-"""First version whose messages say "Always On" instead of "AlwaysOn". Seen in public ERRORLOGs."""
+"""First version whose messages contain "Always On" instead of "AlwaysOn". Seen in public ERRORLOGs."""
 
 
 def find_wording(number: int, version: int = 2005) -> Wording:
-    """Return the wording of *number* in that version, or the oldest one. KeyError for an unknown number."""
+    """Return the wording of a message in *version*, else the oldest one.
+
+    Raises KeyError for an unknown number.
+    """
     message = MESSAGES[number]
     found_wording = next(
         (candidate for candidate in reversed(message) if candidate.since <= version), message[0]
@@ -149,10 +158,10 @@ def count_placeholders(text: str) -> int:
 
 @lru_cache(TEXTS_MAX, typed=True)
 def fill_message(number: int, *args: object, version: int = 2005) -> tuple[int, str]:
-    """Return severity and text of message *number*, filled in the order of its placeholders. KeyError if unknown.
+    """Return the severity and the filled text of a message. Raises KeyError for an unknown number.
 
-    Surplus arguments are dropped, because a later wording may use more than an earlier one. Missing arguments
-    are empty, as the product's own %.*ls at the end of a text usually is.
+    Surplus arguments are ignored, because a later wording may use more than an earlier one. Missing arguments
+    are empty, as SQL Server's own %.*ls at the end of a text usually is.
     """
     found_wording = find_wording(number, version)
     return found_wording.severity, fill_placeholders(
@@ -173,7 +182,7 @@ def fill_placeholders(text: str, args: Iterable[object]) -> str:
 
 
 def _format_argument(placeholder: str, value: object) -> str:
-    """Format a number as its placeholder asks (%#x, %03d, %#016I64x). Return anything else as text."""
+    """Format a number by its placeholder, such as %#x, %03d or %#016I64x. Return other values as text."""
     kind = placeholder[-1]
     if not isinstance(value, int) or kind not in "dxXui" or "S_" in placeholder:
         return str(value)
@@ -182,7 +191,7 @@ def _format_argument(placeholder: str, value: object) -> str:
 
 
 def list_messages(version: int) -> list[Wording]:
-    """Return the rows of sys.messages: the product's messages in the wording of that version."""
+    """Return the rows of sys.messages in *version*: all messages in their wording of this version."""
     return [
         find_wording(number, version)
         for number, wordings in sorted(MESSAGES.items())

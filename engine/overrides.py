@@ -1,4 +1,4 @@
-"""`override` for Python 3.11, without importing typing_extensions at run time."""
+"""Decorator `override` for Python 3.11, which avoids the import of typing_extensions at run time."""
 
 from typing import TYPE_CHECKING
 
@@ -7,5 +7,5 @@ if TYPE_CHECKING:
 else:
 
     def override(method: object) -> object:
-        """Mark a method that overrides one of a base class; the type checker verifies it."""
+        """Mark a method that overrides a method of a base class. The type checker verifies it."""
         return method

@@ -1,24 +1,26 @@
 """Main loop: log flows in compiled steps, and the protocol acts when a timer or crossing is due.
 
 Guarantees
-    The same world and inputs give the same world, however the time is divided into calls. Within a tick the order is
-    fixed: crossings of the flow, then timers in the order in which they were set, then inputs. Changes are propagated
-    after each of these groups, so every part that depends on a change is updated before the next tick.
+    The same world and inputs give the same world, however the time is divided into calls. Within a tick, the
+    order is fixed: crossings of the flow, timers in the order in which they were set, inputs. Changes are
+    propagated after each of these groups, so every dependent part is updated before the next tick.
 
 Change propagation
     Rules do not call the parts that depend on them. They change fields of immutable structs through
-    `World.update_copy` and similar methods, which note the change (`changed`, `dirty`). When something has changed,
-    `_propagate_changes` calls the listeners once in a fixed order: log space, witnesses, membership and roles of the
-    cluster, availability groups, clients, SQL connections, accounts, ledger, and last the flow. `streams.refresh`
-    rebuilds the setups of exactly the log sources that were noted. Timers that only
-    look and change nothing (`LOOKS`) do not start it: a quiet second costs one compiled run.
+    `World.update_copy` and similar methods, which record the change (`changed`, `dirty`). After a change,
+    `_propagate_changes` calls the listeners once, in a fixed order: log space, witnesses, membership and
+    roles of the cluster, availability groups, clients, SQL connections, accounts, ledger, and last the flow.
+    `streams.update_flow` rebuilds the setups of only the log sources that have changed. Timers that only
+    check and change nothing (`LOOKS`) do not start a propagation, so a second without events costs one
+    compiled run.
 
-Why this way
-    The order is visible in one place, so two rules cannot depend on the order of their imports. Setups are derived
-    from the world as a whole. Therefore no rule can forget to restore a rate after it changed one.
+Reasons
+    The order is visible in one place, so no rule depends on the order of imports. Setups are derived from the
+    world as a whole, so no rule can forget to restore a rate after it has changed one.
 
-Rejected
-    Observers registered by each part: the order depends on registration, and a stored world would have to store them.
+Rejected alternatives
+    Observers that each part registers: the order depends on registration, and a stored world would have to
+    store them.
     Recalculation of all setups in each step: the most expensive part of a run with a hundred databases.
     Threads or asyncio: the engine would depend on a scheduler (decision 4).
 """
@@ -96,7 +98,7 @@ HANDLERS: Final[Handlers] = {
     **monitor.HANDLERS,
     **{name: handler for verb in VERBS.values() for name, handler in verb.timers.items()},
 }
-"""Handler of each timer. Handlers of T-SQL timers are in `tsql.HANDLERS`."""
+"""Timer name -> handler. Handlers of T-SQL timers are in `tsql.HANDLERS`."""
 
 Crossings = tuple[tuple[int, Callable[[World, int], None]], ...]
 
@@ -104,17 +106,17 @@ CROSSINGS: Final[Crossings] = (
     (CrossingKind.LOG_FULL.value, logspace.on_file_full),
     (CrossingKind.OPERATION_DONE.value, clients.on_operation_done),
 )
-"""Handlers of the crossings of a source in the flow model, in order."""
+"""Handlers of the thresholds that a log source can cross in the flow model, in order."""
 
 STREAM_CROSSINGS: Final[Crossings] = (
     (CrossingKind.SEND_DONE.value, groups.on_caught_up),
     (CrossingKind.REDO_DONE.value, groups.on_redo_done),
 )
-"""Handlers of the crossings of a stream in the flow model, in order."""
+"""Handlers of the thresholds that a log stream can cross in the flow model, in order."""
 
 
 def resolve_names(world: World, input_: Input) -> Input:
-    """Return the input with all names in the world's spelling. Raises InputError for an unknown name."""
+    """Return the input with all names in the spelling of the world. Raises InputError for an unknown name."""
     verb, args = VERBS[input_.verb], list(input_.args)
     for index, parameter in enumerate(verb.parameters[: len(args)]):
         list_names = NAMES.get(parameter.kind)
@@ -146,7 +148,7 @@ NAMES: Final[dict[str, Callable[[World], list[str]]]] = {
     "name": lambda world: list(dict.fromkeys([*world.instances, *world.computers, *world.clients])),
     "window": lambda world: list(world.instances),
 }
-"""Functions that list the names that each kind of parameter accepts."""
+"""Kind of parameter -> function that lists the names it accepts."""
 
 
 def _match_name(kind: str, name: str, known_names: Sequence[str]) -> str:
@@ -174,12 +176,12 @@ ABSENT: Final = {
 
 
 def apply_input(world: World, input_: Input) -> None:
-    """Execute one input now. Raises InputError, with nothing changed, if it cannot be executed as written."""
+    """Apply one input now. Raises InputError before any change if it cannot be applied as written."""
     apply_resolved_input(world, resolve_names(world, input_))
 
 
 def apply_resolved_input(world: World, input_: Input) -> None:
-    """Execute an input, like `apply_input`, whose names have the world's spelling already."""
+    """Apply an input whose names already have the spelling of the world."""
     position, asks = len(world.outbox), input_.verb == "batch" and is_read_only_input(input_)
     asks = asks and tsql.is_connection_idle(world, input_.args[0])
     execute_input(world, input_)
@@ -188,12 +190,12 @@ def apply_resolved_input(world: World, input_: Input) -> None:
         and tsql.is_connection_idle(world, input_.args[0])
         and all(e.kind in ANSWER for e in world.outbox[position:])
     ):
-        return  # a completed query changes nothing that listeners must notice
+        return  # a completed query changes nothing that affects listeners
     _propagate_changes(world)
 
 
 ANSWER: Final = ("sql", "sql_done")
-"""Events for the start and the end of a batch."""
+"""Events at the start and the end of a batch."""
 
 
 def advance_world(
@@ -204,13 +206,13 @@ def advance_world(
     to_event: bool = False,
     to_change: bool = False,
 ) -> list[Event]:
-    """Run *world* to tick *end_tick* and return the events.
+    """Advance *world* to tick *end_tick* and return the events.
 
     With *to_event*, stop after the first tick with an event. With *to_change*, stop after the first tick with
-    a change other than the passing of time, or in which a quantity of the flow crosses a threshold.
+    a change other than the clock, or in which a quantity of the flow crosses a threshold.
 
-    *inputs* are in order of time and not in the past. Within a tick, timers come before inputs, so that
-    slicing a run does not change it.
+    *inputs* are in order of time and not in the past. Within a tick, timers precede inputs, so that the
+    division of a run into calls does not change it.
     """
     waiting = list(reversed(inputs))
     before = world.settlings
@@ -247,14 +249,14 @@ def advance_world(
 def _call_crossing_handlers(
     world: World, number: int, bits: int, handlers: Crossings, existing_numbers: Container[int]
 ) -> None:
-    """Call the handlers of the crossings in *bits*, which is an integer because arithmetic with flags is slow."""
+    """Call the handlers of the crossings in *bits*. It is an integer, because arithmetic with flags is slow."""
     for bit, handler in handlers:
         if bits & bit and number in existing_numbers:
             handler(world, number)
 
 
 def _run_due_timers(world: World) -> None:
-    """Run every due timer, in the order in which they were set."""
+    """Run all due timers, in the order in which they were set."""
     while world.timers and world.timers[0][0] <= world.tick:
         event_count, only_looked = len(world.outbox), True
         while world.timers and world.timers[0][0] <= world.tick:
@@ -262,7 +264,7 @@ def _run_due_timers(world: World) -> None:
             only_looked = only_looked and name in LOOKS
             (HANDLERS.get(name) or tsql.HANDLERS[name])(world, *args)
         if only_looked and len(world.outbox) == event_count and _is_unchanged(world):
-            record_effects(world)  # the only effect of a fault may be a refused client
+            record_effects(world)  # a refused client may be the only effect of a fault
         else:
             _propagate_changes(world)
 
@@ -270,13 +272,11 @@ def _run_due_timers(world: World) -> None:
 LOOKS: Final = frozenset(
     {"client.try", "redo.replay", "availability.replay", "availability.schema", "instance.watch"}
 )
-"""Timers that check repeatedly and usually change nothing. If one has an effect, it changes a database or
-emits an event.
-"""
+"""Timers that only check repeatedly. When one of them has an effect, it changes a database or emits an event."""
 
 
 def _is_unchanged(world: World) -> bool:
-    """Return whether nothing has changed that a listener must notice, and no input waits for the flow."""
+    """Return whether nothing has changed that affects listeners, and no input waits for the flow."""
     return not (world.changed or world.dirty or world.batches or world.objects or world.log_was_full)
 
 
@@ -302,7 +302,7 @@ def _propagate_changes(world: World) -> None:
 
 
 def start_timers(world: World) -> None:
-    """Set the timers that run from the beginning."""
+    """Set the timers that run from the start of the world."""
     for (server, database), copy in sorted(world.copies.items()):
         if copy.log_backup_every_s > 0.0:
             offset = world.chance.draw_uniform(0.0, copy.log_backup_every_s)

@@ -1,13 +1,14 @@
-"""Tables in files next to the code. Their first line names the columns; "~" marks those that are translated.
+"""Reader for tables in files next to the code.
 
-A line before it that begins with "# " is a comment.
+The first line names the columns; "~" marks translated columns. A line before it that begins with "# " is a
+comment.
 """
 
 from importlib import resources
 
 
 def read_table(package: str, name: str) -> list[dict[str, str]]:
-    """Read the rows of a table. Missing cells at the end of a line are empty."""
+    """Return the rows of a table by column name. Missing cells at the end of a line are empty."""
     text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
     rows = text.splitlines()
     head, *lines = (line.split("\t") for line in (rows[1:] if rows[0].startswith("# ") else rows))

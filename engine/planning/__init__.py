@@ -1,4 +1,4 @@
-"""Planner: the advice of the papers for a link, a safety level and a workload, by the flow model."""
+"""Planner: advice on a link, a safety level and a workload, computed with the flow model."""
 
 from engine.planning.advice import PlanFinding, Severity, list_findings
 from engine.planning.assess import NO_GOALS, Assessment, PlanGoals, PlanResource, assess_plan

@@ -1,4 +1,4 @@
-"""Assessment in sentences: the safety level that a link allows, the reason, and the cost of a failure."""
+"""Findings of the planner as sentences: suitable safety level, its reason, and the cost of a failure."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -20,7 +20,9 @@ HOUR_S: Final = 3600.0
 INFINITE_S: Final = float("inf")
 
 SHORT_VOLUME_S: Final = 4 * HOUR_S
-"""Time to fill a log volume below which a warning is given: less than a night's sleep. Assumed."""
+"""The planner warns if the log volume is full after a shorter time than this: less than a night's sleep.
+Assumed.
+"""
 
 
 class Severity(StrEnum):
@@ -33,7 +35,7 @@ class Severity(StrEnum):
 
 
 class PlanFinding(Struct, frozen=True):
-    """Finding of the planner."""
+    """Finding of the planner: its topic, severity and text."""
 
     topic: LocalizableMessage
     tone: Severity
@@ -41,7 +43,7 @@ class PlanFinding(Struct, frozen=True):
 
 
 def list_findings(plan: MirroringPlan, goals: PlanGoals = NO_GOALS) -> list[PlanFinding]:
-    """Return all findings about *plan*, most important first. ValueError: an impossible link."""
+    """Return all findings about *plan*, most important first. Raises ValueError for an impossible link."""
     assessment = assess_plan(plan, goals)
     return [
         _describe_verdict(assessment),
@@ -58,7 +60,7 @@ def list_findings(plan: MirroringPlan, goals: PlanGoals = NO_GOALS) -> list[Plan
     ]
 
 
-# --- which safety level -------------------------------------------------------------------------------------
+# --- suitable safety level ----------------------------------------------------------------------------------
 
 
 def _describe_verdict(assessment: Assessment) -> PlanFinding:
@@ -94,7 +96,7 @@ def _describe_verdict(assessment: Assessment) -> PlanFinding:
 
 
 def _format_missed_goal(assessment: Assessment) -> LocalizableMessage:
-    """Return a message that names the goal that FULL misses."""
+    """Return a message that names the goal that safety FULL misses."""
     allowed, limit_s = assessment.goals.throughput_loss_max, assessment.goals.response_limit_s
     if assessment.full.transactions_per_s < assessment.unmirrored.transactions_per_s * (1.0 - allowed):
         return build_message("FULL costs more than {share} of the throughput", share=format_percent(allowed))
@@ -273,7 +275,7 @@ def _describe_failovers(assessment: Assessment) -> Iterator[PlanFinding]:
         )
 
 
-# --- why ----------------------------------------------------------------------------------------------------
+# --- limiting resource --------------------------------------------------------------------------------------
 
 
 def _describe_bottleneck(assessment: Assessment) -> PlanFinding:
@@ -402,7 +404,7 @@ def _format_range(rtt_ms: float | None, mbps: float | None) -> LocalizableMessag
 
 
 def _describe_compression(assessment: Assessment) -> Iterator[PlanFinding]:
-    """Describe compression if it is on, or if the link limits the plan and it could help."""
+    """Describe compression if it is on, or if the link limits the plan and compression could help."""
     plan, setup = assessment.plan, build_plan_pair(assessment.plan, SafetyMode.OFF)
     ratio = plan.workload.compression_ratio
     hurts = not (assessment.is_full_suitable and assessment.is_off_suitable)
@@ -495,11 +497,11 @@ def _describe_volume(assessment: Assessment) -> Iterator[PlanFinding]:
     )
 
 
-# --- sizes, times and rates in sentences, with as many digits as a plan needs -----------------------------
+# --- sizes, times and rates in sentences --------------------------------------------------------------------
 
 
 def format_figure(value: float, digits: int = 3, unit: str = "") -> LocalizableMessage:
-    """Format *value* with about *digits* significant digits and without an exponent: 0.0123, 1.23, 123, 1,234."""
+    """Format *value* with about *digits* digits and without an exponent: 0.0123, 1.23, 123, 1,234."""
     if not math.isfinite(value):
         return build_message("unlimited {unit}", unit=unit) if unit else build_message("unlimited")
     if value == 0.0:
@@ -510,7 +512,7 @@ def format_figure(value: float, digits: int = 3, unit: str = "") -> LocalizableM
 
 
 def format_size(kb: float) -> LocalizableMessage:
-    """Format a size of *kb* in KB, MB or GB, of 1,024 each."""
+    """Format *kb* in KB, MB or GB. Each unit is 1,024 times the smaller one."""
     for unit in ("KB", "MB"):
         if abs(kb) < 999.5:
             return format_figure(kb, unit=unit)
@@ -531,7 +533,7 @@ def format_duration(seconds: float) -> LocalizableMessage:
 
 
 def format_percent(share: float) -> LocalizableMessage:
-    """Format 0.256 as 26%, 0.054 as 5.4%."""
+    """Format a share as a percentage: 0.256 as 26%, 0.054 as 5.4%."""
     value = 100.0 * share
     shows_whole_number = abs(value) >= 9.95 or f"{value:.1f}".endswith(".0")
     return (

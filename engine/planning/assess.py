@@ -1,4 +1,4 @@
-"""Assessment of a plan: figures at each safety level, the limiting resource, the possible data loss, durations."""
+"""Assessment of a plan: figures at each safety level, limiting resource, possible data loss, and durations."""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -17,10 +17,10 @@ from engine.planning.steady import SteadyState, compute_steady_states
 from engine.planning.sweep import BANDWIDTH_MBPS, RTT_MS, find_last_acceptable
 
 BINDS_FROM: Final = 0.02
-"""Minimum gain from doubling a resource, as a share, at which the resource counts as limiting. Assumed."""
+"""Minimum gain, as a share, from doubling a resource that counts as limiting. Assumed."""
 
 FAILOVERS: Final = 40
-"""Number of simulated failovers. They are spread over the minute between two checkpoints."""
+"""Number of simulated failovers. Their start times are spread over the minute between two checkpoints."""
 
 KB_PER_GB: Final = 1024.0 * 1024.0
 
@@ -28,7 +28,7 @@ KB_PER_GB: Final = 1024.0 * 1024.0
 class PlanResource(StrEnum):
     """Resource that can limit a plan."""
 
-    CLIENTS = "clients"  # nothing limits the rate: the clients request no more
+    CLIENTS = "clients"  # no resource limits the rate; the clients request no more
     ROUND_TRIP = "round trip"
     BANDWIDTH = "bandwidth"
     LOSS = "packet loss"
@@ -38,46 +38,46 @@ class PlanResource(StrEnum):
 
 
 class PlanGoals(Struct, frozen=True):
-    """Goals that the plan must meet. None means no such limit."""
+    """Goals that the plan must meet. None means that there is no such goal."""
 
-    rpo_kb: float | None = None  # committed log that may be lost
-    rpo_s: float | None = None  # the same goal, as a time
+    rpo_kb: float | None = None  # maximum loss of committed log
+    rpo_s: float | None = None  # maximum loss of committed log, as the time in which it is written
     response_limit_s: float | None = None
-    throughput_loss_max: float = 0.05  # share of the throughput without mirroring; assumed
-    suspended_s: float = 600.0  # duration of a suspended session for the computed backlog; assumed
+    throughput_loss_max: float = 0.05  # as a share of the throughput without mirroring; assumed
+    suspended_s: float = 600.0  # duration of the suspension for which the backlog is computed; assumed
 
 
 NO_GOALS: Final = PlanGoals()
 
 
 class Bottleneck(Struct, frozen=True):
-    """Resource whose doubling would help most, and the gain as a share."""
+    """Resource whose doubling increases the throughput most, and this gain as a share."""
 
     resource: PlanResource
     gain: float
 
 
 class Backlog(Struct, frozen=True):
-    """Log accumulated while the session was paused, and the time until the mirror has received and redone it."""
+    """Log that accumulates during a suspension, and the times until the mirror has received and redone it."""
 
     kb: float
-    send_s: float  # inf: never, because the workload writes faster than the session sends
-    redo_s: float  # from the same start as send_s
+    send_s: float  # infinite if the workload writes faster than the session sends
+    redo_s: float  # from the resume, like send_s
 
 
 class FailoverEstimate(Struct, frozen=True):
-    """Seconds from the failure until the database is open again, by phase and percentile."""
+    """Time from the failure until the database is open again, as percentiles."""
 
     cause: Cause
-    low_s: float  # 5%
+    low_s: float  # 5% percentile
     median_s: float
-    high_s: float  # 95%
+    high_s: float  # 95% percentile
 
 
 class Limits(Struct, frozen=True):
-    """Limit of each safety level when one figure of the link gets worse.
+    """Worst round trip and bandwidth at which each safety level meets the goals.
 
-    None: the level misses the goals at any value.
+    None means that the level misses the goals at any value.
     """
 
     full_rtt_ms: float | None
@@ -87,7 +87,7 @@ class Limits(Struct, frozen=True):
 
 
 class Assessment(Struct, frozen=True):
-    """All figures that `advice` turns into sentences."""
+    """All figures of a plan that `advice` describes in sentences."""
 
     plan: MirroringPlan
     goals: PlanGoals
@@ -102,7 +102,7 @@ class Assessment(Struct, frozen=True):
 
     @property
     def chosen_figures(self) -> SteadyState:
-        """Return the figures at the plan's own safety level."""
+        """Return the figures at the safety level of the plan."""
         return {SafetyMode.NONE: self.unmirrored, SafetyMode.FULL: self.full, SafetyMode.OFF: self.off}[
             self.plan.safety
         ]
@@ -118,17 +118,17 @@ class Assessment(Struct, frozen=True):
         return can_off_keep_up(self.off) and self.is_loss_acceptable(self.off.unhardened_kb)
 
     def is_loss_acceptable(self, kb: float) -> bool:
-        """Return whether the loss of *kb* of committed log is within the goals."""
+        """Return whether the goals allow the loss of *kb* of committed log."""
         in_size = self.goals.rpo_kb is None or kb <= self.goals.rpo_kb
         return in_size and (self.goals.rpo_s is None or self.convert_log_to_seconds(kb) <= self.goals.rpo_s)
 
     def convert_log_to_seconds(self, kb: float) -> float:
-        """Time in which the workload writes *kb*."""
+        """Return the time in which the workload writes *kb* of log."""
         return kb / self.off.log_kb_per_s if self.off.log_kb_per_s > 0.0 else 0.0
 
     @property
     def rpo_reached_s(self) -> float | None:
-        """Time until a growing send queue passes the goal; None without goal or growth."""
+        """Return the time until a growing send queue exceeds the goal; None without a goal or without growth."""
         growth = self.off.send_queue_growth_kb_per_s
         bounds = [] if self.goals.rpo_kb is None else [self.goals.rpo_kb]
         bounds += [] if self.goals.rpo_s is None else [self.goals.rpo_s * self.off.log_kb_per_s]
@@ -136,7 +136,10 @@ class Assessment(Struct, frozen=True):
 
 
 def build_full_check(goals: PlanGoals, unmirrored: SteadyState) -> Callable[[SteadyState], bool]:
-    """Build a function that tests whether FULL meets the goals. *unmirrored*: figures without mirroring."""
+    """Build a function that tests whether figures at safety FULL meet the goals.
+
+    *unmirrored*: figures without mirroring, to which the throughput is compared.
+    """
     tps_min = unmirrored.transactions_per_s * (1.0 - goals.throughput_loss_max)
     longest = goals.response_limit_s
 
@@ -147,15 +150,18 @@ def build_full_check(goals: PlanGoals, unmirrored: SteadyState) -> Callable[[Ste
 
 
 def can_off_keep_up(figures: SteadyState) -> bool:
-    """Return whether log is sent as fast as it is written, the only condition that OFF must meet."""
+    """Return whether the session sends log as fast as the workload writes it.
+
+    OFF must meet no other condition.
+    """
     return figures.send_queue_growth_kb_per_s <= 0.0
 
 
 @lru_cache(maxsize=64)
 def assess_plan(plan: MirroringPlan, goals: PlanGoals = NO_GOALS) -> Assessment:
-    """Run the model for *plan* at every safety level and with twice of each resource.
+    """Run the model for *plan* at every safety level, and with each resource doubled.
 
-    ValueError: an impossible link.
+    Raises ValueError for an impossible link.
     """
     modes = (SafetyMode.NONE, SafetyMode.FULL, SafetyMode.OFF)
     unmirrored, full_state, off_state = compute_steady_states(
@@ -183,7 +189,10 @@ def _compute_duration(amount: float, rate: float) -> float:
 
 
 def _double_each_resource(setup: Pair) -> dict[PlanResource, Pair]:
-    """Return the pair of *setup* once per resource, each time with twice as much of that resource."""
+    """Return *setup* once per resource, with this resource improved.
+
+    An improved resource has twice the capacity, or half the delay or loss.
+    """
     site, stream = setup.source.site, setup.stream
     better = {
         PlanResource.LOG_DISK: setup.with_changes(site=replace(site, log_write_ms=site.log_write_ms / 2.0)),
@@ -207,7 +216,7 @@ def _find_bottleneck(plan: MirroringPlan) -> Bottleneck:
     current_state, *states = compute_steady_states((setup, *other_setup.values()))
     grows = plan.safety is SafetyMode.OFF and not can_off_keep_up(
         current_state
-    )  # then only the send rate matters
+    )  # if the send queue grows, compare send rates
     column = "sent_kb_per_s" if grows else "transactions_per_s"
     base = getattr(current_state, column)
     gains = {
@@ -225,7 +234,7 @@ def _find_bottleneck(plan: MirroringPlan) -> Bottleneck:
 
 def _find_limits(plan: MirroringPlan, goals: PlanGoals, unmirrored: SteadyState) -> Limits:
     meets_goals = build_full_check(goals, unmirrored)
-    # `find_last_acceptable` searches the values in between
+    # every second value, because `find_last_acceptable` searches between them
     longer, narrower = RTT_MS[::2], BANDWIDTH_MBPS[::-2]
     return Limits(
         full_rtt_ms=find_last_acceptable(plan, "rtt_ms", longer, SafetyMode.FULL, meets_goals),
@@ -239,7 +248,10 @@ def _find_limits(plan: MirroringPlan, goals: PlanGoals, unmirrored: SteadyState)
 
 
 def _estimate_backlog(plan: MirroringPlan, unmirrored: SteadyState, suspended_s: float) -> Backlog:
-    """Return the backlog of a suspended session. Clients do not wait for a mirror that catches up, at any level."""
+    """Return the backlog after a suspension.
+
+    At every safety level, clients do not wait until the mirror has caught up.
+    """
     kb = unmirrored.log_kb_per_s * suspended_s
     setups = (build_plan_pair(plan, SafetyMode.OFF),)
     sending, redoing = compute_steady_states(setups, "send")[0], compute_steady_states(setups, "redo")[0]
@@ -252,7 +264,9 @@ CAUSES: Final = {
     SafetyMode.FULL: (Cause.POWER_OFF, Cause.TIMEOUT, Cause.MANUAL),
     SafetyMode.OFF: (Cause.FORCED,),
 }
-"""Failovers that each safety level allows, with a witness where one is useful. Documented [WP table 4]."""
+"""Safety level -> causes of the failovers that it allows, with a witness where it is useful. Documented [WP
+table 4].
+"""
 
 
 def _estimate_failovers(plan: MirroringPlan) -> tuple[FailoverEstimate, ...]:

@@ -1,6 +1,6 @@
-"""Curves of the papers' figures, computed by our model, with measured points where values are known.
+"""Curves of the papers' figures, computed by our model, with the measured points of the papers.
 
-The figures are pictures without numbers. Points show the values that tables or text give.
+The figures in the papers are pictures without numbers. Points show values from their tables or texts.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,29 +40,29 @@ LOW_MBPS: Final = arithmetic.space_geometrically(0.056, 1000.0, 37)
 COMPRESSION_MBPS: Final = arithmetic.space_geometrically(10.0, 1000.0, 25)
 
 WATCHED_S: Final = 1800.0
-"""Time over which a send queue is observed in figures 11 and 15."""
+"""Time over which figures 11 and 15 show a send queue."""
 
 SAMPLE_S: Final = 5.0
 OPERATION_S_MAX: Final = 100 * 3600.0
-"""Maximum simulated duration of an operation; a longer one indicates a defect."""
+"""Maximum simulated duration of an operation. A longer one indicates a defect."""
 
 Values = tuple[float, ...]
 
 
 class FigureLine(Struct, frozen=True):
-    """Curve, or single *points*. *measured* is True for values of a paper."""
+    """Curve or, if *points* is True, single points. *measured* is True for values from a paper."""
 
     name: str
     x: Values
     y: Values
     points: bool = False
     measured: bool = False
-    spread: tuple[tuple[float, float], ...] = ()  # 5% and 95% of many runs, for each point
-    labels: tuple[str, ...] = ()  # description of each point, for a tooltip
+    spread: tuple[tuple[float, float], ...] = ()  # 5% and 95% percentiles of many runs, for each point
+    labels: tuple[str, ...] = ()  # tooltip of each point
 
 
 class FigurePanel(Struct, frozen=True):
-    """Lines that share one scale."""
+    """Lines with a common vertical scale."""
 
     title: str
     unit: str
@@ -71,15 +71,15 @@ class FigurePanel(Struct, frozen=True):
 
 
 class Figure(Struct, frozen=True):
-    """One or more panels over the same horizontal axis."""
+    """Figure of one or more panels with a common horizontal axis."""
 
     title: str
     source: str
-    conclusion: str  # of the paper
+    conclusion: str  # conclusion in the paper
     x_title: str
     panels: tuple[FigurePanel, ...]
     logarithmic_x: bool = True
-    categories: tuple[str, ...] = ()  # names of x = 0, 1, 2 ... on an axis without numbers
+    categories: tuple[str, ...] = ()  # names of the positions 0, 1, 2 … on an axis without numbers
 
 
 TITLES: Final = {
@@ -140,7 +140,7 @@ def _build_line(name: str, sweep_result: Sweep, column: str) -> FigureLine:
 
 
 def _draw_queue(number: str, plan: MirroringPlan) -> Figure:
-    """Draw the send queue over time, from a synchronized start."""
+    """Draw the send queue over time. The session is synchronized at the start."""
     flow = Flow.create_empty()
     add_pair(flow, build_plan_pair(plan))
     warm_start(flow, 0)
@@ -158,7 +158,7 @@ def _read_counter_over_time(samples: Samples, counter: str) -> tuple[Values, Val
 
 
 def _draw_encryption(number: str, column: str) -> Figure:
-    """Draw Workload1 with and without encrypted endpoints."""
+    """Draw Workload1 with and without encryption of the endpoints."""
     modes = (SafetyMode.OFF, SafetyMode.FULL)
     setups = [
         build_plan_pair(MirroringPlan(encryption=is_encrypted), mode)
@@ -188,9 +188,9 @@ def _draw_encryption(number: str, column: str) -> Figure:
 def _run_operation(
     operation: Operation, mode: SafetyMode, samples: Samples | None = None
 ) -> tuple[Flow, float]:
-    """Run an operation alone in the database; return the flow and the duration in seconds."""
+    """Run an operation alone in the database. Return the flow and the duration in seconds."""
     flow = Flow.create_empty()
-    workload = replace(WORKLOAD1, connections=0.0)  # its pages determine how fast log is redone
+    workload = replace(WORKLOAD1, connections=0.0)  # the pages of the workload determine the redo rate
     add_pair(flow, build_plan_pair(MirroringPlan(workload=workload), mode).with_changes(operation=operation))
     flow.watch_source(0, CrossingKind.OPERATION_DONE)
     took_s = _run_until_crossing(flow, samples)
@@ -199,7 +199,7 @@ def _run_operation(
 
 
 def _run_until_crossing(flow: Flow, samples: Samples | None = None) -> float:
-    """Run until the requested crossing and return the seconds."""
+    """Run until a quantity crosses the requested threshold. Return the duration in seconds."""
     ticks, sources, streams = run_flow(flow, round(OPERATION_S_MAX * TICKS_PER_S), samples)
     assert sources or streams, f"the crossing did not come about within {OPERATION_S_MAX:g} s"
     return ticks / TICKS_PER_S
@@ -283,7 +283,7 @@ def _draw_compression(safety: SafetyMode, columns: Sequence[str], caption: str) 
     return Figure(f"Log compression, {NAMES[safety]}", COMPRESSION, caption, "Bandwidth, Mbps", panels)
 
 
-# --- all ----------------------------------------------------------------------------------------------------
+# --- all figures --------------------------------------------------------------------------------------------
 
 LOAD: Final = ("transactions_per_s", "response_s")
 FIGURES: Final[dict[str, Callable[[], Figure]]] = {
@@ -345,19 +345,19 @@ FIGURES: Final[dict[str, Callable[[], Figure]]] = {
         "Same throughput, shorter send queue, slightly more CPU.",
     ),
 }
-"""Figures by number; each is computed on call, in well under a second."""
+"""Number of a figure -> function that computes it, in well under a second."""
 
 
 # --- statements of the 2005 white paper about its network figures, as points on a sweep -------------------
 
 
 class PaperStatement(Struct, frozen=True):
-    """Statement about one workload and safety level, with its point on the axis."""
+    """Statement of a paper about one workload and safety level, with its position on the axis."""
 
     figure: str
     workload: str  # name of the workload
     safety: SafetyMode
-    axis: str  # name of a figure of the plan
+    axis: str  # name of a field of MirroringPlan
     at: float
     text: LocalizableMessage
 
@@ -368,16 +368,16 @@ STATEMENTS: Final = tuple(
         row.values() for row in read_table("engine.planning", "statements.tsv")
     )
 )
-"""Statements from [WP] about the network configuration. The paper measured no values beyond these."""
+"""Statements in [WP] about the network. The paper gives no measured values besides them."""
 
 
 class MeasuredPoint(Struct, frozen=True):
-    """Measurement on the papers' local network. The curve should pass through it."""
+    """Value that a paper measured on its local network. The curve should go through it."""
 
     source: str
     workload: str
     safety: SafetyMode
-    column: str  # a name of `steady.COLUMNS`
+    column: str  # one of `steady.COLUMNS`
     value: float
 
 
@@ -398,11 +398,11 @@ POINTS: Final = tuple(
     for column, value in zip(_TABLE_COLUMNS, values, strict=True)
     if value is not None
 )
-"""Measured on a local network of 1 Gbps without loss and compression [WP tables 2 and 3]."""
+"""Values measured on a local network of 1 Gbps, without packet loss and compression [WP tables 2 and 3]."""
 
 
 def find_points(workload: Workload, safety: SafetyMode, column: str) -> list[MeasuredPoint]:
-    """Return the points that belong to a curve."""
+    """Return the measured points of a curve."""
     return [
         point
         for point in POINTS
@@ -411,7 +411,7 @@ def find_points(workload: Workload, safety: SafetyMode, column: str) -> list[Mea
 
 
 def find_statements(workload: Workload, safety: SafetyMode, axis: str) -> list[PaperStatement]:
-    """Return the statements that belong to a curve."""
+    """Return the statements about a curve."""
     return [
         statement
         for statement in STATEMENTS

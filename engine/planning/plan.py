@@ -1,4 +1,4 @@
-"""Question to the planner: a workload, a site, a link and a safety level."""
+"""Plan: the planner's input, which consists of a workload, a site, a link and a safety level."""
 
 from __future__ import annotations
 
@@ -13,39 +13,41 @@ from engine.localization import build_message
 from engine.planning.steady import compute_steady_states
 
 NETWORKS: Final = (("LAN", 0.0, 2.0), ("MAN", 2.0, 20.0), ("WAN", 20.0, 200.0))
-"""Kinds of network and their usual range of round trips in ms. Documented [WP table 7]."""
+"""Kinds of network with their usual range of round trips, in ms. Documented [WP table 7]."""
 
 ENDLESS_KB: Final = 1e15
-"""Size of a log volume that never fills. The planner computes the time until a volume is full from rates."""
+"""Size of a log volume that never becomes full. The planner computes the time until a volume is full from
+rates.
+"""
 
 
 class MirroringPlan(Struct, frozen=True):
-    """Plan of one mirrored database. Users can change every figure."""
+    """Plan for one mirrored database. Users can change every field."""
 
     workload: Workload = WORKLOAD1
     site: ServerHardware = NEC
-    scale: float = 1.0  # multiplies connections
+    scale: float = 1.0  # factor for the number of connections
     safety: SafetyMode = SafetyMode.FULL
     rtt_ms: float = 0.2
     bandwidth_mbps: float = 1000.0
-    loss: float = 0.0  # share of packets
-    compression_ratio: float = 1.0  # wire bytes per log byte; 1: no compression. From version 2008 on
+    loss: float = 0.0  # share of packets that are lost
+    compression_ratio: float = 1.0  # wire bytes per log byte; 1 means no compression; requires version 2008
     version: int = 2005
     encryption: bool = True
-    log_volume_gb: float = 40.0  # space for the principal's log
+    log_volume_gb: float = 40.0  # on the principal
 
     def with_changes(self, **changes: float) -> MirroringPlan:
-        """Return the same plan with other figures."""
+        """Return a copy of the plan with these fields changed."""
         return replace(self, **changes)
 
 
 def classify_network(rtt_ms: float) -> str:
-    """Return the kind of network that usually has this round trip, LAN, MAN or WAN [WP table 7]."""
+    """Return the kind of network that usually has this round trip: LAN, MAN or WAN [WP table 7]."""
     return next((name for name, _, longest in NETWORKS if rtt_ms < longest), NETWORKS[-1][0])
 
 
 def build_plan_pair(plan: MirroringPlan, safety: SafetyMode | None = None) -> Pair:
-    """Return the plan as a synchronized pair of servers, at *safety* or else at the plan's own safety level."""
+    """Return the plan as a synchronized pair of servers. *safety*: safety level instead of the plan's own."""
     return build_pair(
         plan.site,
         plan.workload,
@@ -62,13 +64,15 @@ def build_plan_pair(plan: MirroringPlan, safety: SafetyMode | None = None) -> Pa
     )
 
 
-# --- workload from the few figures that a DBA can read in System Monitor ----------------------------------
+# --- workload from figures that System Monitor shows --------------------------------------------------------
 
 CPU_MS: Final = WORKLOAD1.cpu_ms
-"""Processor time of a transaction on one core. Assumed: that of Workload1."""
+"""Processor time of a transaction on one core, in ms. Assumed: that of Workload1."""
 
 TOUCHES_PER_KB: Final = WORKLOAD1.page_touches / WORKLOAD1.log_kb_per_transaction
-"""Pages changed per KB of log, which determine the redo rate of a mirror. Assumed: that of Workload1, small rows."""
+"""Page changes per KB of log, which determine the redo rate. Assumed: those of Workload1, which has small
+rows.
+"""
 
 RESPONSE_TOLERANCE_S: Final = 1e-4
 TRIES: Final = 6
@@ -81,11 +85,11 @@ def build_custom_workload(
     transactions_per_s: float,
     site: ServerHardware = NEC,
 ) -> Workload:
-    """Build a workload of *transactions_per_s* on *site* without mirroring.
+    """Build a workload that has *transactions_per_s* on *site* without mirroring.
 
-    Little's law gives the time inside a transaction. The part that CPU and log disk do not explain counts as
-    reads, locks and the clients' network. ValueError: a figure is not above zero, or the connections cannot
-    reach the rate.
+    Little's law gives the duration of a transaction. The part that CPU and log disk do not explain counts as
+    reads, locks and the network of the clients. Raises ValueError if a figure is not positive, or if the
+    connections cannot reach the rate.
     """
     if min(connections, log_kb_per_transaction, transactions_per_s) <= 0.0 or think_s < 0.0:
         raise ValueError(
@@ -121,7 +125,7 @@ def build_custom_workload(
 
 
 def _fit_response_time(base_workload: Workload, site: ServerHardware, response_s: float) -> Workload:
-    """Add delay to *base_workload* until its transactions last *response_s*."""
+    """Add a delay to *base_workload*, so that its response time is *response_s*."""
     workload, other_s = base_workload, response_s
     for _ in range(TRIES):
         workload = replace(base_workload, other_delay_ms=1000.0 * other_s)

@@ -22,41 +22,41 @@ from engine.flow.derive import compute_handling_ms, compute_link_kb_per_s, compu
 from engine.flow.setup import compute_wire_ratio
 
 PAIRS_PER_FLOW: Final = 25
-"""Number of pairs per flow. Pairs share nothing; a larger flow would only take longer to create."""
+"""Number of pairs of servers in one flow. Pairs are independent, and larger flows take longer to create."""
 
 COMPARISON_S: Final = 10.0
-"""Minimum time over which two rates are compared."""
+"""Minimum length of the two intervals whose rates are compared."""
 
 LOSSY_COMPARISON_S: Final = 80.0
-"""Time of one comparison on a link that loses packets.
+"""Length of the measurement on a link that loses packets.
 
-Such a pair never becomes steady, so one comparison must suffice.
+Such a pair never becomes steady, so there is only one measurement.
 """
 
 CHANGE_MAX: Final = 1e-4
-"""Maximum change of throughput and send rate, as a share, of a pair that counts as steady."""
+"""Maximum change, as a share, of throughput and send rate between two intervals of a steady pair."""
 
 COMPARISONS_MAX: Final = 12
-"""Maximum number of comparisons. It keeps a plan from blocking a window."""
+"""Maximum number of comparisons, so that no plan blocks a window."""
 
 BACKLOG_KB: Final = 1e9
-"""Size of a queue that never empties during the measurement."""
+"""Size of a queue that does not become empty during the measurement."""
 
 
 class SteadyState(Struct, frozen=True):
-    """Figures of one plan in steady state. Growing queues have a growth rate instead of a size."""
+    """Figures of one plan in steady state. A growing queue has a growth rate instead of a size."""
 
     transactions_per_s: float
-    response_s: float  # response time of a business transaction, as the workload's clients measure it
-    commit_delay_ms: float  # wait of a commit for the disk and, with FULL, for the mirror
+    response_s: float  # response time of a business transaction, measured by the clients
+    commit_delay_ms: float  # time that a commit waits for the disk and, with FULL, for the mirror
     log_kb_per_s: float
-    sent_kb_per_s: float  # log, not wire bytes
+    sent_kb_per_s: float  # bytes of log, not on the wire
     send_queue_growth_kb_per_s: float
     redo_kb_per_s: float
     redo_queue_growth_kb_per_s: float
-    unhardened_kb: float  # committed on the principal but not hardened on the mirror, at the end
+    unhardened_kb: float  # committed log that is not hardened on the mirror, at the end
     redo_queue_kb: float  # at the end
-    link_use_percent: float  # wire bytes with Ethernet and TCP headers
+    link_use_percent: float  # including Ethernet and TCP headers
     principal_cpu_percent: float
     mirror_cpu_percent: float
 
@@ -67,10 +67,10 @@ COLUMNS: Final = tuple(field.name for field in fields(SteadyState))
 
 @lru_cache(maxsize=64)
 def compute_steady_states(setups: tuple[Pair, ...], endless_queue: str = "") -> tuple[SteadyState, ...]:
-    """Run each setup alone until it is steady. Results are cached.
+    """Run each setup until it is steady, and return its figures. Results are cached.
 
-    *endless_queue* measures the rate of catching up: "send" gives every mirror an endless send queue at the
-    start, "redo" an endless redo queue.
+    *endless_queue*: queue of the mirror that is endless at the start, "send" or "redo", to measure how fast
+    the mirror catches up; empty for none.
     """
     states: list[SteadyState] = []
     for first_index in range(0, len(setups), PAIRS_PER_FLOW):
@@ -79,7 +79,7 @@ def compute_steady_states(setups: tuple[Pair, ...], endless_queue: str = "") -> 
 
 
 def _run_to_rest(setups: Sequence[Pair], endless_queue: str) -> list[SteadyState]:
-    """Run all *setups* in one flow, each on its own servers, and read them when the last one is steady."""
+    """Run all *setups* in one flow, each on its own servers. Return their figures when all are steady."""
     flow = Flow.create_empty()
     for number, setup in enumerate(setups):
         add_pair(flow, setup.with_changes(host=2 * number, target_host=2 * number + 1))
@@ -101,7 +101,8 @@ def _run_to_rest(setups: Sequence[Pair], endless_queue: str) -> list[SteadyState
 def _choose_measurement_s(setup: Pair) -> float:
     """Return the length of one measurement in seconds.
 
-    It is several times the longest delay of the pair: think time, or a window in transit.
+    It is several times the longest delay of the pair: the think time, or the time of a send window on the
+    link.
     """
     source, stream = setup.source, setup.stream
     if stream is None:
@@ -113,7 +114,7 @@ def _choose_measurement_s(setup: Pair) -> float:
 
 
 def _fill_queues(flow: Flow, endless_queue: str) -> None:
-    """Give every mirror an endless send queue ("send") or redo queue ("redo") by moving log positions."""
+    """Give every mirror an endless "send" or "redo" queue by an increase of its log positions."""
     for source in range(len(flow.source_setups)):
         _move_positions(
             flow.set_positions,
@@ -136,15 +137,15 @@ def _move_positions(
 
 
 class _PairSample(Struct, frozen=True):
-    """Totals and positions of a pair at one time."""
+    """Totals and log positions of a pair at one time."""
 
     did: SourceTotals
     positions: SourcePositions
-    """Positions of the principal's log."""
+    """Log positions of the principal."""
     totals: StreamTotals
-    """Totals of the stream."""
+    """Totals of the log stream."""
     mirror_positions: StreamPositions
-    """Positions at the mirror."""
+    """Log positions of the mirror."""
 
 
 _NO_STREAM: Final = (StreamTotals(0.0, 0.0, 0.0, 0.0, 0.0), StreamPositions(0.0, 0.0, 0.0, 0.0, 0.0))
@@ -161,7 +162,7 @@ def _take_sample(flow: Flow, source: int) -> _PairSample:
 
 
 def _measure_pairs(flow: Flow, setups: Sequence[Pair], seconds: float) -> Iterator[SteadyState]:
-    """Measure the exact mean figures of every pair over the next *seconds*."""
+    """Yield the exact mean figures of every pair over the next *seconds*."""
     before = [_take_sample(flow, source) for source in range(len(setups))]
     run_flow(flow, round(seconds * TICKS_PER_S))
     for source, sample in enumerate(before):
@@ -202,7 +203,7 @@ def _compute_ratio(total: float, count: float) -> float:
 
 
 def _round_growth(growth: float, flow: float) -> float:
-    """Return the growth of a queue, or 0 if it is below a thousandth of *flow*, its throughput."""
+    """Return the growth of a queue, or 0 if it is below a thousandth of the queue's throughput *flow*."""
     return growth if abs(growth) > 1e-3 * flow else 0.0
 
 
@@ -223,9 +224,9 @@ _WATCHED: Final = ("transactions_per_s", "response_s", "sent_kb_per_s")
 
 
 def compute_send_limit_kb_per_s(setup: Pair) -> float:
-    """Return the maximum send rate of the session: a window per round trip, or the capacity of the link.
+    """Return the maximum send rate of the session; 0 without a mirror.
 
-    0 without a mirror.
+    The limit is one send window per round trip, or the capacity of the link.
     """
     source, stream = setup.source, setup.stream
     if stream is None:

@@ -1,4 +1,4 @@
-"""Sweep of one figure of a plan with all others fixed: the papers' figures 8 to 15 for any plan."""
+"""Sweep of one field of a plan, with all other fields fixed: the papers' figures 8 to 15 for any plan."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -16,35 +16,38 @@ from engine.planning.steady import SteadyState, compute_steady_states
 Array = npt.NDArray[np.float64]
 
 RTT_MS: Final = arithmetic.space_geometrically(0.1, 300.0, 41)
-"""Round trips from a local network to the other side of the world."""
+"""Round trips, from a local network to the other side of the earth."""
 
 BANDWIDTH_MBPS: Final = arithmetic.space_geometrically(0.056, 10_000.0, 41)
-"""Bandwidths from 56 kbps, the slowest in [WP figure 14], to ten times the fastest."""
+"""Bandwidths, from 56 kbps (the slowest in [WP figure 14]) to ten times the fastest."""
 
 REFINEMENT: Final = 9
-"""Number of points that the search for a limit adds between two points of a sweep."""
+"""Number of points between two points of a sweep at which the search for a limit looks."""
 
 
 class Sweep(Struct, frozen=True):
-    """Steady figures of one plan along one axis."""
+    """Figures of one plan in steady state, along one axis."""
 
-    axis: str  # name of the plan's figure that varies
+    axis: str  # name of the field of MirroringPlan that varies
     x: tuple[float, ...]
     safety: SafetyMode
     points: tuple[SteadyState, ...]
 
     def read_column(self, name: str) -> Array:
-        """Return one of `steady.COLUMNS` at each point."""
+        """Return the values of one of `steady.COLUMNS` at all points."""
         return np.array([getattr(point, name) for point in self.points])
 
 
 def sweep_values(
     plan: MirroringPlan, axis: str, values: Sequence[float], safety: SafetyMode | None = None
 ) -> Sweep:
-    """Compute *plan* with each of *values* as its *axis*, at its own safety level or *safety*."""
+    """Compute *plan* with each of *values* in its field *axis*.
+
+    *safety*: safety level instead of the plan's own.
+    """
     mode = plan.safety if safety is None else safety
     setups = tuple(build_plan_pair(plan.with_changes(**{axis: value}), mode) for value in values)
-    if mode is SafetyMode.NONE:  # nothing is sent over the link
+    if mode is SafetyMode.NONE:  # without mirroring, the link is not used
         return Sweep(
             axis, tuple(values), mode, compute_steady_states((build_plan_pair(plan, mode),)) * len(values)
         )
@@ -52,14 +55,14 @@ def sweep_values(
 
 
 def sweep_rtt(plan: MirroringPlan, rtts: Sequence[float] = RTT_MS, safety: SafetyMode | None = None) -> Sweep:
-    """Compute the sweep over the round trips *rtts* in ms."""
+    """Sweep the round trip over *rtts*, in ms."""
     return sweep_values(plan, "rtt_ms", rtts, safety)
 
 
 def sweep_bandwidth(
     plan: MirroringPlan, mbps: Sequence[float] = BANDWIDTH_MBPS, safety: SafetyMode | None = None
 ) -> Sweep:
-    """Compute the sweep over the bandwidths *mbps* in Mbps."""
+    """Sweep the bandwidth over *mbps*, in Mbps."""
     return sweep_values(plan, "bandwidth_mbps", mbps, safety)
 
 
@@ -70,7 +73,7 @@ def find_last_acceptable(
     safety: SafetyMode,
     is_acceptable: Callable[[SteadyState], bool],
 ) -> float | None:
-    """Find the last of *values* before *is_acceptable* first fails, and refine it.
+    """Return the last value before *is_acceptable* first fails, also between two *values*.
 
     Return None if the first value fails, and the last value if none fails.
     """

@@ -1,1 +1,1 @@
-"""Published figures as data, and the runs of the engine that reproduce them."""
+"""Published figures as data, and the runs of the engine that reproduce them (`mirrordrill fidelity`)."""

@@ -1,4 +1,7 @@
-"""I/O of availability groups compared with mirroring (SQL Server 2012) in the SQLCAT guide."""
+"""Figures of availability groups: failover times, and I/O compared with mirroring.
+
+The I/O figures are from the SQLCAT guide, for SQL Server 2012.
+"""
 
 from collections.abc import Sequence
 from functools import cache
@@ -22,13 +25,13 @@ MEASURED_S: Final = 300.0
 
 
 class GroupMeasurement(Struct, frozen=True):
-    """Means of a run of an availability group."""
+    """Mean and extreme values of a run of an availability group."""
 
     requests_per_s: float
     writes_mb_per_s: float  # data disk writes of the secondary or mirror
     writes_most_mb_per_s: float
     writes_least_mb_per_s: float
-    bursts: int  # bursts on the secondary or mirror
+    bursts: int  # bursts of data writes on the secondary or mirror
     primary_writes_mb_per_s: float
     primary_most_mb_per_s: float
 
@@ -38,7 +41,7 @@ THREE: Final = ("sync", "sync", "sync")
 
 @cache
 def measure_group() -> GroupMeasurement:
-    """Measure the stream of a group in a normal run."""
+    """Measure an availability group under load in a run without faults."""
     world = build_group_world(workload=USERS.name, windows="2012", version=2012)
     simulator.advance_world(world, round(SETTLE_S * TICKS_PER_S))
     flow = world.flow
@@ -62,7 +65,7 @@ def measure_group() -> GroupMeasurement:
 
 
 class HighestValues(TypedDict):
-    """Highest values of a run."""
+    """Extreme values of a run."""
 
     writes_most_mb_per_s: float
     writes_least_mb_per_s: float
@@ -71,7 +74,7 @@ class HighestValues(TypedDict):
 
 
 def _find_peaks(primary_rates: Sequence[float], secondary_rates: Sequence[float]) -> HighestValues:
-    """Return the peaks of data writes of primary and secondary; both series are in MB/s, one value per second."""
+    """Return the extreme values of data writes. Both series are in MB/s, with one value per second."""
     high = [rate > 0.5 * max(secondary_rates) for rate in secondary_rates]
     return {
         "writes_most_mb_per_s": max(secondary_rates),
@@ -101,24 +104,30 @@ def measure_mirroring() -> GroupMeasurement:
 
 
 SEEDS: Final = range(1, 7)
-"""Seeds of the runs whose mean is compared with the published run."""
+"""Seeds of the runs whose mean is compared with the published value."""
 
 
 def _play_lines(lines: Sequence[str], seed: int, until_s: float) -> tuple[World, list[Event]]:
-    """Play *lines* at 5 s with three replicas of a small idle database. Return the world and the events."""
+    """Apply *lines* at 5 s to a group with three replicas and a small idle database.
+
+    Return the world and the events.
+    """
     world = build_group_world(THREE, windows="2012", version=2012, seed=seed)
     return world, play(world, "".join(f"5 {line}\n" for line in lines), until_s)
 
 
 def _find_state_s(events: list[Event], state_word: ReplicaWord, server: str | None = None) -> float:
-    """Return the seconds from *lines* until a replica enters the state."""
+    """Return the seconds from 5 s until a replica enters the state. *server*: this replica; None for any."""
     found_events = (event for event, change in select_data(events, ReplicaData) if change.new == state_word)
     return next(event.tick for event in found_events if server in (None, event.server)) / TICKS_PER_S - 5.0
 
 
 @cache
 def measure_planned_s() -> float:
-    """Return the mean time from RESOLVING_NORMAL at the old primary to PRIMARY_NORMAL at the new one."""
+    """Return the mean duration of a planned failover.
+
+    It begins with RESOLVING_NORMAL at the old primary and ends with PRIMARY_NORMAL at the new one.
+    """
     times = []
     for seed in SEEDS:
         _, events = _play_lines((f"sql {NODES[1]} ALTER AVAILABILITY GROUP AG FAILOVER",), seed, 25.0)
@@ -129,9 +138,9 @@ def measure_planned_s() -> float:
 
 @cache
 def measure_commit_pause_s() -> float:
-    """Return how long a primary under load commits nothing after a synchronous secondary stops responding.
+    """Return the time without commits after a synchronous secondary stops responding, in seconds.
 
-    The result is in seconds.
+    The primary is under load.
     """
     world = build_group_world(THREE, USERS.name, windows="2012", version=2012)
     simulator.advance_world(world, round(5.0 * TICKS_PER_S))
@@ -149,7 +158,7 @@ def measure_commit_pause_s() -> float:
 
 @cache
 def measure_isolated_s() -> float:
-    """Return the seconds for which a primary without a network stays primary."""
+    """Return the time for which a primary that has lost its network remains primary, in seconds."""
     _, events = _play_lines([f"black-hole {NODES[0]} {other_node}" for other_node in NODES[1:3]], 1, 60.0)
     return _find_state_s(events, ReplicaWord.RESOLVING_NORMAL, NODES[0])
 

@@ -1,4 +1,4 @@
-"""Rules of votes, heartbeats, forced quorum and failover cluster instances in the documentation, each as a run."""
+"""Documented rules of votes, heartbeats, forced quorum and failover cluster instances, each checked by a run."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -26,7 +26,7 @@ from engine.published.whitepaper_failover import FAILOVER_S
 FOUR: Final = NODES[:4]
 AT_S: Final = 5.0
 MIRRORING_S: Final = FAILOVER_S["power-off"][2]
-"""Outage of a mirrored database after the failure that `build_instance_rows` applies to an instance."""
+"""Outage of a mirrored database after a power failure, for comparison with a failover cluster instance."""
 
 
 @cache
@@ -50,7 +50,7 @@ def _get_host(world: World) -> str:
 
 
 def _build_restart_row() -> FigureRow:
-    """Return the row for a second failure after an equal first one."""
+    """Return the row about a second failure of the same kind, which moves the instance."""
     world = build_instance_world()
     play(world, "5 stop-service FCI\n", 60.0)
     first_host = _get_host(world)
@@ -135,10 +135,12 @@ SURVIVAL: Final = {
     (4, True): ("Yes", "Yes", "Yes"),
     (5, False): ("Yes", "Yes", "Yes"),
 }
-"""(nodes, witness) -> documented answers: survives the loss of one node, of two in sequence, of two at once."""
+"""(nodes, witness) -> documented answers: does the cluster survive the loss of one node, of two nodes one
+after the other, and of two nodes at the same time?
+"""
 
 INTERVAL_S: Final = 60.0
-"""Seconds between two losses in sequence, long enough for the cluster to adjust the votes."""
+"""Seconds between two losses one after the other, long enough for the cluster to adjust the votes."""
 
 
 @cache
@@ -154,7 +156,10 @@ def _format_verdict(outcomes: set[bool]) -> str:
 
 
 def _build_survival_rows() -> list[FigureRow]:
-    """Return rows that try every choice of failed nodes: all choices survive, none does, or some do ("50/50")."""
+    """Return rows that try every choice of failed nodes.
+
+    The verdict is Yes if the cluster survives all choices, No if it survives none, else "50/50".
+    """
     survival = []
     for (nodes, witness), published in SURVIVAL.items():
         names = NODES[:nodes]
@@ -175,7 +180,7 @@ def _build_survival_rows() -> list[FigureRow]:
 
 @cache
 def _is_node_removed(windows: str, across_subnets: bool, outage_s: float) -> bool:
-    """Return whether a network outage of *outage_s* removes NODE_3 from the membership."""
+    """Return whether a network outage of *outage_s* removes NODE_3 from the cluster's membership."""
     subnets = ("10.0.1", "10.0.1", "10.0.2" if across_subnets else "10.0.1")
     world = build_cluster_world(NODES[:3], windows, subnets=subnets)
     events = play(world, f"5 pull-cable NODE_3\n{5 + outage_s} plug-cable NODE_3\n", 60.0)
@@ -183,7 +188,7 @@ def _is_node_removed(windows: str, across_subnets: bool, outage_s: float) -> boo
 
 
 REGROUP_S_MAX: Final = 2.5
-"""Maximum time from the heartbeat threshold until the survivors agree on a membership."""
+"""Maximum time from the heartbeat threshold until the remaining nodes agree on a membership."""
 
 
 def _build_heartbeat_rows() -> list[FigureRow]:
@@ -211,14 +216,14 @@ def _build_heartbeat_rows() -> list[FigureRow]:
 
 
 def _count_votes(world: World, lines: str) -> tuple[int, int]:
-    """Return (number of counted node votes, counted witness vote) after *lines* and a minute."""
+    """Return the number of counted node votes and of counted witness votes, one minute after *lines*."""
     play(world, lines, 60.0)
     config = get_cluster_config(world)
     return len(config.counted), int(config.witness_counts)
 
 
 def _build_vote_rows() -> list[FigureRow]:
-    """Return rows for dynamic quorum and dynamic witness."""
+    """Return the rows about dynamic quorum and dynamic witness."""
     lose = "5 power-off NODE_2\n"
     no_witness = f"5 fail-witness {CLUSTER}\n"
     cases = (
@@ -241,7 +246,10 @@ def _build_vote_rows() -> list[FigureRow]:
 
 
 def _count_last_nodes(windows: str, dynamic: bool = True) -> int:
-    """Return how many of five nodes still run if they fail in sequence, those without a counted vote first."""
+    """Return the number of nodes, of five, that still run if they fail one after the other.
+
+    Nodes without a counted vote fail first.
+    """
     world = build_cluster_world(NODES, windows, dynamic=dynamic)
     remaining_nodes = list(NODES)
     while len(remaining_nodes) > 1:
@@ -328,7 +336,10 @@ def _build_forced_quorum_rows() -> list[FigureRow]:
 
 
 def _build_stale_cluster(kind: str, windows: str) -> World:
-    """Return a world in which NODE_2 fails, NODE_1 continues and fails, and NODE_2 starts with only the witness."""
+    """Return a world in which NODE_2 starts with a stale configuration.
+
+    NODE_2 fails, NODE_1 continues and fails, then NODE_2 starts with only the witness.
+    """
     world = build_cluster_world(NODES[:2], windows, witness=True, witness_kind=kind)
     play(world, "5 power-off NODE_2\n60 power-off NODE_1\n90 power-on NODE_2\n", 240.0)
     return world

@@ -1,4 +1,7 @@
-"""Worlds with clusters, availability groups and instances: healthy at 0 s, on the hardware of the guide's test."""
+"""Worlds with clusters, availability groups and instances, which are healthy at 0 s.
+
+The hardware is that of the SQLCAT guide's test.
+"""
 
 from collections.abc import Collection, Sequence
 from typing import Any, Final
@@ -43,7 +46,7 @@ from engine.protocol import network, serving, streams
 from engine.published.measure import NO_LIMIT_KB, play
 
 MBPS: Final = 10_000.0
-"""Network speed of the guide's test. Assumed: the paper names none, and the network was not the limit."""
+"""Network speed in Mbps. Assumed, because the guide names none; the network did not limit its test."""
 
 NODES: Final = ("NODE_1", "NODE_2", "NODE_3", "NODE_4", "NODE_5")
 CLUSTER: Final = "CLUSTER"
@@ -56,7 +59,7 @@ KINDS: Final = {
     "sync": (CommitMode.SYNCHRONOUS_COMMIT, FailoverMode.MANUAL),
     "async": (CommitMode.ASYNCHRONOUS_COMMIT, FailoverMode.MANUAL),
 }
-"""Kinds of replicas: availability mode and failover mode."""
+"""Kind of replica -> availability mode and failover mode."""
 
 
 def build_cluster_world(
@@ -73,9 +76,9 @@ def build_cluster_world(
     cores: int = SSD.cores,
     seed: int = 1,
 ) -> World:
-    """Return a cluster of nodes without instances.
+    """Return a world with a cluster of *nodes* without instances.
 
-    *witness* adds a witness that every node can reach, by default a disk.
+    *witness* adds a witness, by default a disk, that every node can reach.
     """
     world = World(seed=seed, chance=RandomStream.from_seed(seed), flow=Flow.create_empty())
     world.availability[DATABASE] = Availability(database=DATABASE)
@@ -107,7 +110,7 @@ def build_cluster_world(
 
 
 def start_world(world: World) -> World:
-    """Move the world to 0 s, with its logs in the state that they have after a long run."""
+    """Advance the world to 0 s, with logs in the state that they have after a long run."""
     streams.warm_start(world)
     simulator.start_timers(world)
     simulator.advance_world(world, 0)
@@ -133,10 +136,10 @@ def build_group_world(
     databases: int = 1,
     **cluster: Any,
 ) -> World:
-    """Return availability groups of *databases* databases each, with one replica per node.
+    """Return a world with availability groups that have one replica per node. The first replica is primary.
 
-    The first replica is primary. *kinds*: a key of KINDS for each node. *client*: fields of an application
-    that uses the listener of the only group. *cluster*: arguments of `build_cluster_world`.
+    *kinds*: a key of KINDS for each node. *databases*: number of databases per group. *client*: fields of an
+    application that uses the listener of the only group. *cluster*: arguments of `build_cluster_world`.
     """
     nodes = NODES[: len(kinds)]
     world = build_cluster_world(nodes, windows, **cluster)
@@ -172,7 +175,7 @@ def build_group_world(
 
 
 Modes = dict[str, tuple[CommitMode, FailoverMode]]
-"""Modes by server, the primary first."""
+"""Availability mode and failover mode by server, the primary first."""
 
 
 def _append_number(name: str, number: int) -> str:
@@ -180,7 +183,7 @@ def _append_number(name: str, number: int) -> str:
 
 
 def _list_synchronized_servers(modes: Modes) -> set[str]:
-    """Return the servers whose copies are synchronized: all synchronous ones if the primary is synchronous too."""
+    """Return the servers with synchronized copies: the synchronous ones, if the primary is synchronous too."""
     lead, *_ = modes.values()
     return {name for name, (mode, _) in modes.items() if mode is lead[0] is CommitMode.SYNCHRONOUS_COMMIT}
 
@@ -217,7 +220,7 @@ def _build_group(
 
 
 def _add_replicas(world: World, group: AvailabilityGroup, modes: Modes, version: int, workload: str) -> None:
-    """Add the copies of a group in their roles, connected to the primary and with a stream of its log."""
+    """Add the copies of a group in their roles, connect them to the primary, and start their log streams."""
     (primary, *secondaries), in_step, guid = modes, _list_synchronized_servers(modes), group.guid
     states = {
         server: SyncState.SYNCHRONIZED if server in in_step else SyncState.SYNCHRONIZING
@@ -255,7 +258,7 @@ def _add_replicas(world: World, group: AvailabilityGroup, modes: Modes, version:
 def build_instance_world(
     owners: Sequence[str] = NODES[:2], nodes: Sequence[str] = NODES[:2], seed: int = 1
 ) -> World:
-    """Return a failover cluster instance with one idle database, running on the first of *owners*."""
+    """Return a world with a failover cluster instance and an idle database, online on the first of *owners*."""
     world = build_cluster_world(nodes, "2012 R2", witness=True, seed=seed)
     name = "FCI"
     world.instances[name] = Instance(
@@ -293,22 +296,22 @@ def _build_copy(
 
 
 def has_running_partition(world: World) -> bool:
-    """Return whether some part of the cluster has quorum and a running node."""
+    """Return whether some partition of the cluster has quorum and a running node."""
     return any(config.find_writer(world, partition) for partition in config.list_partitions(world, CLUSTER))
 
 
 def get_cluster_config(world: World) -> ClusterConfig:
-    """Return the configuration of the only cluster."""
+    """Return the configuration of the world's only cluster."""
     return config.find_current_config(world, CLUSTER)
 
 
 def get_role(world: World) -> ClusterRole:
-    """Return the only role of the cluster."""
+    """Return the only role of the world's cluster."""
     return get_cluster_config(world).roles[0]
 
 
 def find_primary(world: World) -> str:
-    """Return the server on which clients can work in the database, or "" if there is none."""
+    """Return the server on which clients can use the database; "" if there is none."""
     serving_key = serving.find_serving_key(world, DATABASE)
     return serving_key[0] if serving_key is not None else ""
 
@@ -316,7 +319,10 @@ def find_primary(world: World) -> str:
 def find_first_s(
     events: Sequence[Event], kind: type[ClientData | ClusterData], event_change: str, node: str | None = None
 ) -> float | None:
-    """Return the time in seconds of the first event of this kind and change, on *node* if given."""
+    """Return the time in seconds of the first event of this kind and change; None without one.
+
+    *node*: only on it.
+    """
     first_tick = (
         event
         for event, change in select_data(events, kind)
@@ -326,12 +332,12 @@ def find_first_s(
 
 
 def list_error_numbers(events: Sequence[Event]) -> list[int]:
-    """Return the numbers of the T-SQL errors."""
+    """Return the numbers of the T-SQL errors in *events*."""
     batches = (batch for _, batch in select_data(events, SqlDoneData))
     return [message["number"] for batch in batches for message in batch.messages if message["number"]]
 
 
 def run_sql(world: World, server: str, text: str) -> list[int]:
-    """Run the statement in its own query window and return the numbers of its errors."""
+    """Run the statement in a query window of its own. Return the numbers of its errors."""
     time_s = world.tick / TICKS_PER_S
     return list_error_numbers(play(world, f"{time_s} sql {server}#{world.next_id()} {text}\n", time_s + 1.0))

@@ -1,4 +1,4 @@
-"""All figures and checkable statements of the five papers with our values: `mirrordrill fidelity`."""
+"""Comparison of the papers' figures and checkable statements with our values (`mirrordrill fidelity`)."""
 
 import textwrap
 from collections.abc import Callable
@@ -39,16 +39,16 @@ EXCEPTIONS: Final = {
     "DD.batches": "Delayed durability writes a block when it is full, many times a second. What gathered the "
     "queue for 20 s in that test is not described; a timer of that length is not documented.",
 }
-"""Rows that are known to fail, with the reason. They stay in the list."""
+"""Rows that are known to fail -> reason. They remain in the comparison."""
 
 
 def build_fidelity_rows() -> list[FigureRow]:
-    """Return all rows by section. This takes about 15 seconds; the result is always the same."""
+    """Return all rows by section. This takes about 15 seconds, and the result is always the same."""
     return [annotate_row(row, section, EXCEPTIONS) for section, make in SECTIONS.items() for row in make()]
 
 
 def summarize_rows(rows: list[FigureRow]) -> dict[str, int]:
-    """Return the number of rows, of passes, of failures, and of failures without a listed reason."""
+    """Return the numbers of rows, passes, failures, and failures without a reason in EXCEPTIONS."""
     failed = [row for row in rows if row.verdict == "fail"]
     return {
         "rows": len(rows),
@@ -59,7 +59,7 @@ def summarize_rows(rows: list[FigureRow]) -> dict[str, int]:
 
 
 def render(rows: list[FigureRow], width: int = 110) -> str:
-    """Return the comparison as plain text."""
+    """Format the comparison as plain text."""
     lines: list[str] = []
     section = None
     for row in rows:

@@ -1,4 +1,4 @@
-"""Documented rules of availability groups, each checked by a run: timeouts, failover sets, limits, log."""
+"""Documented rules of availability groups, each checked by a run: timeouts, failover sets, limits and log."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -35,19 +35,18 @@ START_S: Final = 5.0
 """Time of the first input line of each run, in seconds."""
 RTO: Final = "[DOC: performance of groups], estimating failover time"
 OVERHEAD_MAX_S: Final = 7.0
-"""Longest duration of a failover without detection and redo. Derived from "short and constant" in the
-documentation.
+"""Maximum duration of a failover without detection and redo, for "short and constant" in the documentation.
+Derived.
 
-7 s includes the offline phase of the planned failover in the lab's trace.
+7 s includes the offline phase of the planned failover in the trace of a lab.
 """
 
 
 @cache
 def _measure_redo() -> tuple[float, float]:
-    """Return two times in seconds.
+    """Return the estimated and the actual redo time of a failover, in seconds.
 
-    The first is redo queue divided by redo rate, as the view shows them; the second is the redo time of the
-    next failover.
+    The estimate is the redo queue divided by the redo rate, as in the view.
     """
     world = build_group_world(AUTO, USERS.name, windows="2012 R2", version=2014, witness=True)
     play(world, "5 slow-cpu NODE_2 factor=8\n", 90.0)
@@ -66,10 +65,9 @@ def _measure_redo() -> tuple[float, float]:
 
 @cache
 def _measure_loss() -> tuple[float, float, int]:
-    """Return three figures of a data loss.
+    """Return the estimated and the actual data loss, and the commits lost in a synchronous failover.
 
-    Log send queue divided by log generation rate (s), time span of the lost commits (s), number of commits
-    lost in a synchronous failover.
+    The losses are in seconds. The estimate is the log send queue divided by the log generation rate.
     """
     world = build_group_world(("auto", "async"), WORKLOAD1.name, witness=True)
     play(world, "5 degrade NODE_1 NODE_2 bandwidth_mbps=1\n", 300.0)
@@ -91,7 +89,7 @@ def _measure_loss() -> tuple[float, float, int]:
 
 @cache
 def _measure_outage_s(fault: str) -> tuple[float, float]:
-    """Return (seconds from a failure of the primary to its detection, seconds until the database is open again)."""
+    """Return the seconds from a failure of the primary to its detection, and until the database is open."""
     world = build_group_world(AUTO, windows="2016", witness=True)
     play(world, f"5 {fault} NODE_1\n", 90.0)
     failovers = [failover for failover in world.failovers if failover.online_tick]
@@ -153,14 +151,14 @@ def _build_alter_statement(option: str) -> str:
 
 
 def _alter_each_replica(option: str, nodes: Sequence[str] = NODES[:3]) -> str:
-    """Return one ALTER statement per replica that sets the option."""
+    """Return one ALTER statement per replica, as input lines that set the option."""
     alter = f"ALTER AVAILABILITY GROUP {GROUP} MODIFY REPLICA ON"
     return "".join(
         f"{1 + n / 10} sql NODE_1#{n} {alter} N'{name}' WITH ({option})\n" for n, name in enumerate(nodes)
     )
 
 
-# --- detection of a failure: by which check, after how long ----------------------------------------
+# --- detection of a failure ---------------------------------------------------------------------------------
 
 
 LONG_LEASE: Final = f"1 ps NODE_1 Get-ClusterResource {GROUP} | Set-ClusterParameter LeaseTimeout 200000\n"
@@ -168,7 +166,7 @@ LONG_LEASE: Final = f"1 ps NODE_1 Get-ClusterResource {GROUP} | Set-ClusterParam
 
 @cache
 def _find_detection_s(fault: str, setup_lines: str = "") -> float | None:
-    """Return the seconds from *fault* at the primary until the cluster detects the failed role; None after 120 s."""
+    """Return the seconds from *fault* at the primary until the cluster detects it; None after 120 s."""
     world = build_group_world(AUTO, witness=True)
     detection_time_s = find_first_s(
         play(world, f"{setup_lines}5 {fault} NODE_1\n", 125.0), ClusterData, event_change="role-failed"
@@ -212,12 +210,12 @@ def _build_detection_rows() -> list[FigureRow]:
 
 @cache
 def _measure_handover(windows: str) -> tuple[float, float]:
-    """Return two times after a network loss of the primary, in seconds.
+    """Return two times after the primary has lost its network, in seconds.
 
-    The first ends when the old primary is RESOLVING, the second when the new one is PRIMARY_NORMAL.
+    The old primary is RESOLVING after the first, the new primary is PRIMARY_NORMAL after the second.
     """
     world = build_group_world(AUTO, windows=windows, witness=True)
-    # only the primary loses all connections, including the one to the disk of the witness
+    # the primary also loses its connection to the witness disk
     events = play(world, "5 pull-cable NODE_1\n", 60.0)
     return _find_state_s(events, ReplicaWord.RESOLVING_NORMAL, "NODE_1"), _find_state_s(
         events, ReplicaWord.PRIMARY_NORMAL, "NODE_2"
@@ -237,7 +235,7 @@ def _find_state_s(events: Sequence[Event], state_word: ReplicaWord, server: str)
 def _measure_pause_s(timeout_s: int) -> float:
     """Return the seconds for which commits wait for an unresponsive synchronous secondary.
 
-    *timeout_s* is the session timeout of all replicas.
+    *timeout_s*: SESSION_TIMEOUT of all replicas.
     """
     world = build_group_world(("sync", "sync"), USERS.name)
     play(
@@ -250,7 +248,7 @@ def _measure_pause_s(timeout_s: int) -> float:
 
 
 def _measure_commit_wait_s(world: World, most_s: float) -> float:
-    """Advance the world until the primary commits again, for at most *most_s*. Return the seconds."""
+    """Advance the world until the primary commits again, or by *most_s*. Return the seconds."""
     source = world.copies[NODES[0], DATABASE].source
     assert source is not None
     begin, start_transactions = world.tick, world.flow.read_source_positions(source).transactions
@@ -281,9 +279,10 @@ def _build_timeout_rows() -> list[FigureRow]:
 # --- failover targets -------------------------------------------------------------------------------------
 
 SETS: Final = {"A": ("B", "BC"), "B": ("A", "AC"), "C": ("", "AB"), "D": ("", "")}
-"""Expected targets of automatic and of planned failovers, by the current primary.
+"""Current primary -> expected targets of automatic failovers, and of planned failovers.
 
-Replicas A and B are synchronous and automatic, C is synchronous and manual, D is asynchronous.
+Replicas A and B are synchronous with automatic failover. C is synchronous with manual failover. D is
+asynchronous.
 """
 
 KIND: Final = {"A": "auto", "B": "auto", "C": "sync", "D": "async"}
@@ -291,7 +290,7 @@ KIND: Final = {"A": "auto", "B": "auto", "C": "sync", "D": "async"}
 
 @cache
 def _find_targets(lead: str) -> tuple[str, str]:
-    """Return the targets of an automatic failover and of FAILOVER with the replica *lead* as primary."""
+    """Return the targets of automatic and of planned failovers. *lead*: letter of the primary."""
     letters = lead + "".join(sorted(set(KIND) - {lead}))
     kinds, names = tuple(KIND[letter] for letter in letters), dict(zip(letters, NODES, strict=False))
     world = build_group_world(kinds, witness=True)
@@ -360,7 +359,10 @@ def _build_admission_rows() -> list[FigureRow]:
 
 @cache
 def _count_failovers(nodes: int) -> int:
-    """Return how often the role of a repeatedly failing group moves before it stays failed, in a cluster of *nodes*."""
+    """Return the number of moves before the role of a repeatedly failing group remains failed.
+
+    *nodes*: number of nodes in the cluster.
+    """
     world = build_group_world(("auto", "auto", *("async",) * (nodes - 2)), witness=True)
     moves, at_s = 0, 5.0
     for _ in range(2 * nodes + 1):
@@ -384,8 +386,8 @@ def _build_threshold_rows() -> list[FigureRow]:
 REPLICAS_MAX: Final = {
     2012: (5, 3, 2), 2014: (9, 3, 2), 2016: (9, 3, 3), 2017: (9, 3, 3), 2019: (9, 5, 5), 2022: (9, 5, 5)
 }  # fmt: skip
-"""Version -> documented maximum of replicas, synchronous replicas and automatic failover targets; the primary
-counts.
+"""Version -> documented maximum numbers of replicas, synchronous replicas, and automatic failover targets.
+The numbers include the primary.
 """
 
 MODE_OPTIONS: Final = {
@@ -397,7 +399,10 @@ MODE_OPTIONS: Final = {
 
 @cache
 def _count_accepted_replicas(version: int, kind: str, max_replicas: int) -> int:
-    """Return how many replicas of *kind* CREATE AVAILABILITY GROUP accepts, trying at most *max_replicas* + 1."""
+    """Return the number of replicas of *kind* that CREATE AVAILABILITY GROUP accepts.
+
+    At most *max_replicas* + 1 replicas are tried.
+    """
     names = tuple(f"NODE_{number}" for number in range(1, 11))
     accepted = 0
     for count in (max_replicas, max_replicas + 1):
@@ -429,7 +434,7 @@ def _build_limit_rows() -> list[FigureRow]:
 
 @cache
 def _measure_wire_share(version: int, kind: str, flag: int = 0) -> float:
-    """Return the wire bytes per log byte of the stream, for a workload whose log compresses to half."""
+    """Return the wire bytes per log byte of a stream, for a workload whose log compresses to half its size."""
     world = build_group_world(("sync", kind), WORKLOAD1.name, version=version, site="nec")
     play(world, f"1 sql NODE_1 DBCC TRACEON ({flag}, -1)\n" if flag else "", 2.0)
     stream = world.copies[NODES[1], DATABASE].stream
@@ -508,7 +513,7 @@ def _build_required_secondaries_rows() -> list[FigureRow]:
 
 
 def _read_log_reuse_wait(lines: str, until_s: float) -> str:
-    """Return log_reuse_wait_desc of the primary's database after *lines* and a final log backup."""
+    """Return log_reuse_wait_desc of the primary's database after *lines* and a log backup."""
     world = build_group_world(("sync", "sync", "async"), WORKLOAD1.name, witness=True)
     backup = rf"BACKUP LOG {DATABASE} TO DISK = 'D:\Backup\u.trn'"
     look = f"SELECT log_reuse_wait_desc FROM sys.databases WHERE name = '{DATABASE}'"
@@ -540,7 +545,10 @@ def _build_log_hold_rows() -> list[FigureRow]:
 
 @cache
 def _measure_reconnection_s(register_all: bool, ttl_s: int, multi_subnet: bool) -> float:
-    """Return when the application works again, in seconds, if the group moves to another subnet at 5 s."""
+    """Return the time in seconds at which the application works again.
+
+    The group moves to another subnet at 5 s.
+    """
     addresses = ("10.0.1.50", "10.0.2.50")
     listener = AvailabilityListener(
         name="AGL", addresses=addresses, register_all=register_all, record_ttl_s=ttl_s
@@ -568,7 +576,7 @@ def _build_listener_rows() -> list[FigureRow]:
 
 
 def build_rows() -> list[FigureRow]:
-    """Return the rows about availability groups in the documentation."""
+    """Return the rows about documented rules of availability groups."""
     return [
         *_build_detection_rows(),
         *_build_timeout_rows(),

@@ -1,4 +1,4 @@
-"""Measurements of the flow model as the papers made them: mean values of a pair of servers in steady state."""
+"""Measurements of the flow model as in the papers: mean values of a pair of servers in steady state."""
 
 from functools import cache
 from typing import Final
@@ -46,16 +46,16 @@ from engine.protocol import network, startup, streams
 from engine.verbs.lines import parse_script
 
 NO_LIMIT_KB: Final = 1e12
-"""Limit of a log file that never fills, as in the papers' tests."""
+"""Maximum size of a log file that never becomes full, as in the papers' tests."""
 
 MEASURED_S: Final = 300.0
-"""Length of a measurement: five checkpoint intervals."""
+"""Duration of a measurement: five checkpoint intervals."""
 
 KB_PER_MB: Final = 1024.0
 
 
 class Means(Struct, frozen=True):
-    """Exact mean values over a measurement. CPU is that of the whole instance."""
+    """Exact mean values over a measurement. CPU figures are for the whole instance."""
 
     transactions_per_s: float
     response_s: float
@@ -75,12 +75,12 @@ def build_setup(
     site: ServerHardware = NEC,
     **changes: FieldOf[SourceSetup | StreamSetup],
 ) -> Pair:
-    """Return a single database with an unlimited log file and, unless *mode* is NONE, a mirror."""
+    """Return a single database with an unlimited log file. Unless *mode* is NONE, it has a mirror."""
     return build_pair(site, workload, mode, **({"log_max_kb": NO_LIMIT_KB} | changes))
 
 
 def run_to_steady_state(setup: Pair) -> Flow:
-    """Return a flow with that one source, number 0, and its stream in steady state just after a checkpoint."""
+    """Return a flow with this pair as its only source (number 0), in steady state just after a checkpoint."""
     flow = Flow.create_empty()
     add_pair(flow, setup)
     warm_start(flow, 0, 0.0)
@@ -88,12 +88,12 @@ def run_to_steady_state(setup: Pair) -> Flow:
 
 
 def run_s(flow: Flow, seconds: float) -> None:
-    """Run the flow for *seconds*, through all crossings."""
+    """Run the flow for *seconds* without a stop at thresholds."""
     run_flow(flow, round(seconds * TICKS_PER_S))
 
 
 def measure_means(flow: Flow, seconds: float = MEASURED_S, source: int = 0) -> Means:
-    """Return the mean values of *source* over the next *seconds*, and of its first stream if it has one."""
+    """Return the mean values of *source* and its first stream, if any, over the next *seconds*."""
     streams = flow.list_streams_of(source)[:1]
     cores = flow.get_source_setup(source).site.cores
     before, streams_before = (
@@ -127,13 +127,13 @@ def _compute_rates(start_totals: Struct, end_totals: Struct, seconds: float) -> 
 
 @cache
 def measure_pair(setup: Pair, seconds: float = MEASURED_S) -> Means:
-    """Return the mean values of *setup* in steady state. Equal setups run only once."""
+    """Return the mean values of *setup* in steady state. Results are cached."""
     return measure_means(run_to_steady_state(setup), seconds)
 
 
 @cache
 def measure_queue_growth(setup: Pair, seconds: float = 60.0) -> tuple[float, float]:
-    """Return (send queue at the end in KB, its growth in KB/s) of *setup*."""
+    """Return the send queue of *setup* at the end, in KB, and its growth in KB/s."""
     flow = run_to_steady_state(setup)
     before = flow.read_stream(0).send_queue_kb
     run_s(flow, seconds)
@@ -142,7 +142,10 @@ def measure_queue_growth(setup: Pair, seconds: float = 60.0) -> tuple[float, flo
 
 
 class OperationRun(Struct, frozen=True):
-    """Long operation on an otherwise idle database. Drain times begin at its end and are 0 without a mirror."""
+    """Result of a long operation on an otherwise idle database.
+
+    Drain times count from its end; they are 0 without a mirror.
+    """
 
     took_s: float
     send_queue_kb: float
@@ -153,7 +156,7 @@ class OperationRun(Struct, frozen=True):
 
 @cache
 def run_operation(operation: Operation, mode: SafetyMode, workload: Workload) -> OperationRun:
-    """Run *operation* to its end and wait until the queues are empty. Redo costs as much as that of *workload*."""
+    """Run *operation* to its end, and wait until the queues are empty. Redo has the cost of *workload*."""
     flow = Flow.create_empty()
     add_pair(flow, build_setup(replace(workload, connections=0.0), mode, NEC, operation=operation))
     flow.watch_source(0, CrossingKind.OPERATION_DONE)
@@ -170,14 +173,13 @@ def run_operation(operation: Operation, mode: SafetyMode, workload: Workload) ->
 
 
 def _run_until_crossing(flow: Flow) -> float:
-    """Advance to the requested crossing and return the seconds."""
+    """Advance until a quantity crosses the requested threshold. Return the seconds."""
     ticks, sources, streams = run_flow(flow, 100 * 3600 * TICKS_PER_S)
     assert sources or streams, "the crossing did not come about within 100 h"
     return ticks / TICKS_PER_S
 
 
-# --- the papers' servers as a world ------------------------------------------------------------------------
-# Principal, mirror and witness, with one or more idle databases.
+# --- the papers' servers as a world: principal, mirror and witness, with one or more idle databases -------
 
 PRINCIPAL: Final = "SERVER_A"
 MIRROR: Final = "SERVER_B"
@@ -195,7 +197,7 @@ def build_lab_world(
     databases: int = 1,
     cores: int = 8,
 ) -> World:
-    """Return a lab at 0 s: SERVER_A is principal and SERVER_B mirror of each database, SYNCHRONIZED."""
+    """Return a world at 0 s: SERVER_A is principal and SERVER_B mirror of each database, SYNCHRONIZED."""
     world = World(seed=seed, chance=RandomStream.from_seed(seed), flow=Flow.create_empty())
     for host, name in enumerate((PRINCIPAL, MIRROR, WITNESS)):
         world.computers[name] = Computer(name=name, cores=cores)
@@ -259,7 +261,7 @@ def _add_database(
 
 
 def play(world: World, script: str, until_s: float) -> list[Event]:
-    """Advance the world to *until_s* with the input lines of *script*, as a headless run does."""
+    """Advance the world to *until_s* with the input lines in *script*, as a run without a window does."""
     inputs, problems = parse_script(script)
     assert not problems, problems
     return simulator.advance_world(world, round(until_s * TICKS_PER_S), inputs)

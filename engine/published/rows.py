@@ -1,4 +1,4 @@
-"""Row of the comparison: a published figure or statement with our value, and whether they agree."""
+"""Row of the fidelity comparison: a published figure or statement, our value, and the verdict."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -11,11 +11,11 @@ from engine.tables import read_table
 class FigureClass(StrEnum):
     """Relation of a published figure to our model."""
 
-    CALIBRATED = "calibrated"  # this number determined a constant
-    SHARED = "shared"  # several numbers determined fewer constants together
-    PREDICTED = "predicted"  # not used to determine anything
+    CALIBRATED = "calibrated"  # the figure determined a constant
+    SHARED = "shared"  # several figures together determined fewer constants
+    PREDICTED = "predicted"  # the figure determined no constant
     STATEMENT = "statement"  # a statement, not a number
-    INPUT = "input"  # used directly as an input
+    INPUT = "input"  # the figure is an input of the model
 
 
 TOLERANCE_PERCENT: Final = {
@@ -24,17 +24,17 @@ TOLERANCE_PERCENT: Final = {
     FigureClass.PREDICTED: 10.0,
     FigureClass.INPUT: 3.0,
 }
-"""Allowed deviation of our figures from the published ones, in percent, by class."""
+"""Class -> allowed deviation of our figure from the published one, in percent."""
 
 CPU_TOLERANCE_PERCENT: Final = 15.0
-"""Allowed deviation of CPU figures that were predicted or that determined shared constants."""
+"""Allowed deviation of predicted and shared CPU figures, in percent."""
 
 
 @dataclass(frozen=True)
 class FigureRow:
-    """Row of the comparison.
+    """Row of the fidelity comparison.
 
-    *published* and *ours* are numbers in *unit*, or text; *band* is (5%, 95%) of many runs.
+    *published* and *ours* are numbers in *unit*, or text. *band* has the 5% and 95% percentiles of many runs.
     """
 
     id: str
@@ -50,7 +50,7 @@ class FigureRow:
     error_percent: float | None = None
     band: tuple[float, float] | None = None
     note: str | None = None
-    reason: str | None = None  # reason why a failing row fails
+    reason: str | None = None  # listed reason of a failure
 
     def as_json(self) -> dict[str, object]:
         """Return the row for `fidelity --json`, without empty fields."""
@@ -73,7 +73,7 @@ def build_number_row(
 ) -> FigureRow:
     """Return the row of a figure.
 
-    It passes within the tolerance of its class and, with many runs, inside their band.
+    It passes if the deviation is within the tolerance of its class, or the published figure is within *band*.
     """
     error = 100.0 * (ours / published - 1.0) if published else 0.0
     tolerance = TOLERANCE_PERCENT[kind]
@@ -98,12 +98,12 @@ def build_number_row(
 
 @cache
 def _read_figures() -> dict[str, dict[str, str]]:
-    """Read the published figures and statements from figures.tsv, by row identifier."""
+    """Return the published figures and statements in figures.tsv, by row identifier."""
     return {row["id"]: row for row in read_table("engine.published", "figures.tsv")}
 
 
 def build_published_number_row(id: str, ours: float, band: tuple[float, float] | None = None) -> FigureRow:
-    """Return the row of a figure in figures.tsv with our value."""
+    """Return the row of a figure in figures.tsv, with our value *ours*."""
     figure = _read_figures()[id]
     kind, text, note = FigureClass(figure["class"]), figure["published"], figure["note"] or None
     published = float(text) if "." in text else int(text)
@@ -112,7 +112,7 @@ def build_published_number_row(id: str, ours: float, band: tuple[float, float] |
 
 
 def build_statement_row(id: str, holds: bool, ours: str) -> FigureRow:
-    """Return the row of a statement in figures.tsv. *ours*: our result, as figures in a text."""
+    """Return the row of a statement in figures.tsv. *ours*: our result, as text with figures."""
     figure = _read_figures()[id]
     verdict = "pass" if holds else "fail"
     return FigureRow(
@@ -129,5 +129,5 @@ def build_statement_row(id: str, holds: bool, ours: str) -> FigureRow:
 
 
 def annotate_row(row: FigureRow, section: str, exceptions: dict[str, str]) -> FigureRow:
-    """Return the row with its section, and with the listed reason if it fails."""
+    """Return the row with its section and, if it fails, the listed reason."""
     return replace(row, section=section, reason=exceptions.get(row.id) if row.verdict == "fail" else None)

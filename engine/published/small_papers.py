@@ -49,7 +49,7 @@ def _build_case(mode: SafetyMode, mbps: float, ratio: float) -> Pair:
 
 
 def _measure_pair(mode: SafetyMode, mbps: float) -> tuple[Means, Means]:
-    """Return the mean values without and with compression."""
+    """Return the mean values without and with log compression."""
     raw = measure_pair(_build_case(mode, mbps, 1.0), 60.0)
     return raw, measure_pair(_build_case(mode, mbps, STOCK_EXCHANGE.compression_ratio), 60.0)
 
@@ -125,7 +125,7 @@ def _build_asynchronous_rows() -> list[FigureRow]:
 
 
 def _measure_drain_s(ratio: float) -> float:
-    """Return how long an idle principal takes to send 2 GB of unsent log."""
+    """Return the seconds in which an idle principal sends 2 GB of unsent log."""
     rate = measure_pair(_build_case(SafetyMode.OFF, 10.0, ratio), 60.0).sent_kb_per_s
     return QUEUE_KB / rate
 
@@ -155,13 +155,13 @@ DOCUMENT_MB: Final = 49.0
 """Size of the uploaded document, in MB. Documented."""
 
 LOG_PER_PAYLOAD: Final = 1.8
-"""Log bytes per byte of document, for upload and deletion together. Assumed."""
+"""Log bytes per byte of the document, for its upload and deletion together. Assumed."""
 
 COMMITS: Final = 25.0
-"""Commits per upload and deletion. Fitted: 345 MB/min with mirroring."""
+"""Number of commits per upload and deletion. Fitted to 345 MB/min with mirroring."""
 
 WEB_TIER_MB_PER_MIN: Final = 384.5
-"""Throughput of one web server. Fitted: 380 MB/min without mirroring, commits included."""
+"""Throughput of one web server. Fitted to 380 MB/min without mirroring, including commits."""
 
 LOAD: Final = Operation(
     "upload and delete",
@@ -176,7 +176,7 @@ WORKLOAD: Final[Workload] = IDLE
 
 @cache
 def measure_uploads(mode: SafetyMode, mbps: float = 1000.0) -> tuple[float, float]:
-    """Return (MB/min of document, share of the link in use) of uploads at a safety mode."""
+    """Return the uploaded MB/min, and the used share of the link, at a safety mode."""
     flow = Flow.create_empty()
     add_pair(flow, build_setup(WORKLOAD, mode, SHAREPOINT, bandwidth_mbps=mbps, operation=LOAD))
     run_s(flow, 60.0)
@@ -205,7 +205,7 @@ def build_bandwidth_rows() -> list[FigureRow]:
 ROWS: Final = 250_000.0
 FAILOVER_AFTER_S: Final = 30.0
 FAR_RTT_MS: Final = 100.0
-"""Round trip of a high-latency network. Assumed; the blog names none."""
+"""Round trip of a high-latency network, in ms. Assumed, because the blog names none."""
 
 
 class DurabilityMeasurement(Struct, frozen=True):
@@ -213,7 +213,7 @@ class DurabilityMeasurement(Struct, frozen=True):
 
     rows_in_30_s: float
     delay_ms_per_s: float  # counter Transaction Delay: sum over all transactions
-    unsent_kb: float  # generated and not yet sent, mean
+    unsent_kb: float  # mean of the log that is generated but not yet sent
     all_rows_s: float
 
 
@@ -250,7 +250,7 @@ def build_durability_rows() -> list[FigureRow]:
     far_gain = far_full_ms.all_rows_s / far_delayed.all_rows_s
     times = full_delayed.delay_ms_per_s / full_durable.delay_ms_per_s
     difference_s = off_durable.all_rows_s - off_delayed.all_rows_s
-    # the time between two releases of log with delayed durability
+    # with delayed durability, the time between two flushes of the log
     setup = build_setup(LOG_ROWS, SafetyMode.FULL, DELAYED, version=2014, delayed_durability=True)
     every_s = DELAYED.log_block_kb / measure_pair(setup, FAILOVER_AFTER_S).log_kb_per_s
     return [
@@ -279,15 +279,15 @@ def build_durability_rows() -> list[FigureRow]:
 DATABASES: Final = (20, 40, 60, 80, 100)
 
 OTHER_THREADS: Final = 36
-"""Threads of an instance other than workers. From the paper: 612 threads in all when all 576 workers are in use."""
+"""Threads of an instance that are not workers. The paper has 612 threads when all 576 workers are in use."""
 
 MIRROR_OTHER_THREADS: Final = 90
-"""Threads of the mirror that do not belong to mirroring. Fitted: mean of five columns."""
+"""Threads of the mirror that do not belong to mirroring. Fitted to the mean of five columns."""
 
 PEAK_BUSY: Final = 1.95
-"""Largest number of busy workers relative to the mean; workers stay after they are created.
+"""Ratio of the maximum to the mean number of busy workers. Idle workers remain, so the maximum counts.
 
-Fitted: the principal's threads at 20 to 60 databases.
+Fitted to the principal's threads at 20 to 60 databases.
 """
 
 SETTLE_S: Final = 20.0
@@ -295,7 +295,7 @@ MEASURED_S: Final = 30.0
 
 
 class ManyDatabasesMeasurement(Struct, frozen=True):
-    """Means of many mirrored databases on one pair of servers."""
+    """Mean values of many mirrored databases on one pair of servers."""
 
     requests_per_s: float
     cpu_percent: float
@@ -308,7 +308,7 @@ class ManyDatabasesMeasurement(Struct, frozen=True):
 
 @cache
 def measure_databases(databases: int) -> ManyDatabasesMeasurement:
-    """Measure all databases on one pair of servers, each with its twenty connections."""
+    """Measure *databases* mirrored databases on one pair of servers, each with its twenty connections."""
     flow = Flow.create_empty()
     setup = build_setup(INSERTS, SafetyMode.FULL, THREE_PAR, version=2008)
     for _ in range(databases):

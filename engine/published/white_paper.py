@@ -1,4 +1,4 @@
-"""Tables 1 to 3, figures 6 to 15 and table 7 of the 2005 white paper."""
+"""Tables 1 to 3 and 7 and figures 1 to 15 of the 2005 white paper, compared with our model."""
 
 from itertools import pairwise
 from typing import Final
@@ -75,7 +75,7 @@ def _build_table_2_and_3_rows() -> list[FigureRow]:
 
 
 def _build_text_rows() -> list[FigureRow]:
-    """Return rows for statements of the text about these tables."""
+    """Return the rows for statements in the text about tables 1 to 3."""
     w1 = {mode: measure_pair(build_setup(WORKLOAD1, mode)) for mode in MODES}
     w2 = {mode: measure_pair(build_setup(WORKLOAD2, mode)) for mode in MODES}
     loss = {
@@ -112,18 +112,17 @@ def _build_text_rows() -> list[FigureRow]:
     ]
 
 
-# --- figures 6 to 15 and table 7 of the 2005 white paper --------------------------------------------------
-# Encryption, round trips, bandwidth. The figures are pictures without values, so the rows compare the
-# statements of the text.
+# --- figures 6 to 15 and table 7 of the 2005 white paper: encryption, round trips, bandwidth --------------
+# The figures are pictures without values, so the rows compare statements of the text.
 
 RTTS_MS: Final = (0.2, 2.0, 10.0, 20.0, 50.0, 100.0, 150.0, 200.0)
-"""Round trips of table 7: local to wide area network."""
+"""Round trips of table 7, from a local to a wide area network."""
 
 MBPS: Final = (1000.0, 100.0, 10.0, 5.0, 1.0)
 THIN_MBPS: Final = (1000.0, 100.0, 10.0, 1.0, 0.056)
 
 LITTLE_KB_PER_S: Final = 1.0
-"""Growth of a queue below which it counts as stable."""
+"""Maximum growth of a queue that counts as stable."""
 
 
 def build_network_rows() -> list[FigureRow]:
@@ -403,7 +402,7 @@ def _build_suspended_rows() -> list[FigureRow]:
 
 
 def _fill_log_disk() -> tuple[float, bool]:
-    """Return (hours until 40 GB are full, whether clients then stop)."""
+    """Return the hours until 40 GB of log are full, and whether clients then stop."""
     flow = Flow.create_empty()
     load = build_bulk_load(1e9)
     setup = build_setup(WORKLOAD1, SafetyMode.FULL, sending=False, operation=load, log_max_kb=LOG_DISK_KB)

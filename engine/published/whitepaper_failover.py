@@ -1,4 +1,4 @@
-"""Tables 4 to 6 and figure 5 of the 2005 white paper, and its failure scenarios: runs of the whole engine."""
+"""Tables 4 to 6, figure 5 and the failure scenarios of the 2005 white paper, each compared with runs."""
 
 from functools import cache
 from typing import Final
@@ -15,7 +15,7 @@ from engine.published.rows import FigureRow, build_published_number_row, build_s
 SEEDS: Final = 200
 
 FAILS_AT_S: Final = 1.0
-"""Time of the failure. Its value does not matter, because the phase of the checkpoints is random."""
+"""Time of the failure. Any value gives the same result, because the phase of the checkpoints is random."""
 
 DO: Final = {
     "manual": f"sql {PRINCIPAL} ALTER DATABASE Sales SET PARTNER FAILOVER",
@@ -29,7 +29,7 @@ DO: Final = {
 
 
 class FailoverRuns(Struct, frozen=True):
-    """Durations of *SEEDS* failovers by phase, in seconds. Detection is separate, as in the paper."""
+    """Durations of SEEDS failovers by phase, in seconds. As in the paper, detection is separate."""
 
     failover_s: tuple[float, ...]
     to_decision_s: tuple[float, ...]
@@ -49,7 +49,7 @@ def build_rows() -> list[FigureRow]:
 
 @cache
 def simulate_failovers(cause: str, loaded: bool) -> FailoverRuns:
-    """Return the failovers of SEEDS worlds after the same failure."""
+    """Run the same failure with SEEDS seeds, and return the durations."""
     total_times, decision, role = [], [], []
     for seed in range(SEEDS):
         failover = _simulate_failover(cause, loaded, seed)
@@ -104,7 +104,7 @@ def _build_table_6_rows() -> list[FigureRow]:
 
 
 def _build_table_5_rows() -> list[FigureRow]:
-    """Return rows that compare the paper's example trace with our runs of a power failure under load."""
+    """Return rows that compare the paper's trace with our runs of a power failure under load."""
     runs = simulate_failovers("power-off", True)
     table_5 = []
     for id, published, values in (
@@ -155,7 +155,7 @@ def _build_figure_5_rows() -> list[FigureRow]:
 
 
 def _build_table_4_rows() -> list[FigureRow]:
-    """Return rows for the failovers that the three operating modes support."""
+    """Return the rows about failovers in the three operating modes."""
     table_4 = []
     cases = (("auto", Safety.FULL, True), ("noauto", Safety.FULL, False), ("off", Safety.OFF, False))
     for id, safety, witness in cases:
@@ -189,7 +189,7 @@ def _build_table_4_rows() -> list[FigureRow]:
 
 
 def _build_loss_rows() -> list[FigureRow]:
-    """Return rows for the loss of the mirror, of the witness, and of both."""
+    """Return the rows about the loss of the mirror, of the witness, and of both."""
     mirror = _play_script(f"1 power-off {MIRROR}")
     witness = _play_script(f"1 power-off {WITNESS}")
     world = _play_script(f"1 power-off {MIRROR}\n20 power-off {WITNESS}")
@@ -243,4 +243,4 @@ FAILOVER_S: Final[dict[str, tuple[str, float, float]]] = {
     "power-off": ("Power OFF principal server", 2.2, 2.6),
     "pull-cable": ("Pull network cable on principal connecting to mirror and witness", 1.9, 3.1),
 }
-"""Failover times in seconds under Workload1, without detection. The paper measured each once."""
+"""Failover times of table 6 in seconds, without detection. The paper measured each once."""

@@ -87,11 +87,11 @@ _PLACES: Final = {
     "check_syntax_in_steps": "language.script",
     "list_candidates": "language.complete",
 }
-"""Name -> module of this package that defines it."""
+"""Name -> module of this package that defines the name."""
 
 
 def __getattr__(name: str) -> object:
-    """Load a name on its first use and keep it in this module."""
+    """Import a name at its first use and store it in this module."""
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)

@@ -1,4 +1,4 @@
-"""Verbs of input lines: one record per verb, one module per kind of target."""
+"""Verbs of input lines. A module defines the verbs for one kind of target, with one record per verb."""
 
 from typing import Final
 
@@ -23,7 +23,7 @@ FAMILIES: Final = (
 )  # fmt: skip
 
 VERBS: Final[dict[str, Verb]] = {verb.name: verb for family in FAMILIES for verb in family.VERBS}
-"""Verbs by name, in the order of the menus."""
+"""Verbs by name, in menu order."""
 
 REMARKS: Final = frozenset(verb.name for verb in VERBS.values() if verb.group == "remark")
 """Verbs that do not change the world."""

@@ -1,4 +1,4 @@
-"""Verbs for client applications and their work in a database."""
+"""Verbs for client applications, their load, and long operations in a database."""
 
 from collections.abc import Callable, Iterable
 from typing import Final
@@ -21,7 +21,7 @@ def _list_workloads(world: World, database: str, truth: bool) -> Iterable[str]:
 
 
 def _set_workload(world: World, input_: Input) -> None:
-    """Set the load of the database's clients from now on (`workload`)."""
+    """Set the load of the database's clients (`workload`)."""
     database, workload_name = input_.args
     name = next((workload for workload in WORKLOADS if workload.lower() == workload_name.lower()), None)
     if name is None:
@@ -58,7 +58,10 @@ def _rebuild_index(world: World, input_: Input) -> None:
 
 
 def _require_idle_copy(world: World, database: str) -> Key:
-    """Return the serving copy of *database*. Raises InputError if there is none, or if a long operation runs in it."""
+    """Return the serving copy of *database*.
+
+    Raises InputError if there is none, or if a long operation runs in it.
+    """
     key = serving.find_serving_key(world, database)
     if key is None:
         raise InputError(build_message("{database} is not available", database=database))
@@ -74,7 +77,7 @@ def _require_idle_copy(world: World, database: str) -> Key:
 
 
 def _is_application_running(world: World, args: Args) -> bool:
-    """Return whether the application is connected or searches for a server."""
+    """Return whether the application is connected or tries to connect."""
     (name,) = args
     looking = any(
         handler == "client.try" and timer_arguments[0] == name
@@ -88,7 +91,9 @@ STRING: Final = {
     **dict.fromkeys(("applicationintent", "application intent"), "read_only"),
     **dict.fromkeys(("connect timeout", "connection timeout", "timeout"), "login_timeout_s"),
 }
-"""Keywords of a connection string that applications support. Documented [DOC: SqlConnection.ConnectionString]."""
+"""Keyword of a connection string -> field of the application. Documented [DOC:
+SqlConnection.ConnectionString].
+"""
 
 YES_NO: Final = {"true": True, "yes": True, "false": False, "no": False}
 INTENTS: Final = {"readonly": True, "readwrite": False}
@@ -133,7 +138,7 @@ def _start_long_query(world: World, input_: Input) -> None:
 
 
 def _change_schema(world: World, input_: Input) -> None:
-    """Deploy a new version of the application, which runs ALTER TABLE at once."""
+    """Deploy a new version of the application, which runs ALTER TABLE at its start."""
     key = serving.find_serving_key(world, input_.args[0])
     if key is None:
         raise InputError(build_message("{database} is not available", database=input_.args[0]))
@@ -156,7 +161,7 @@ def _parse_yes_or_no(value: str) -> bool:
 
 
 def _parse_seconds(value: str) -> float:
-    """Parse seconds. Raises ValueError."""
+    """Parse a number of seconds. Raises ValueError."""
     seconds = float(value)
     if not 0.0 <= seconds <= 3600.0:
         raise ValueError(value)
@@ -172,8 +177,10 @@ SETTINGS: Final[dict[str, tuple[str, Callable[[str], object]]]] = {
     "multisubnetfailover": ("multi_subnet", _parse_yes_or_no),
     "retry": ("reconnects", _parse_yes_or_no),
 }
-"""Settings of an application by keyword, as in its connection string. "Retry" is our addition: the
-application reconnects automatically.
+"""Keyword of a setting -> field of the application, and parser of the value.
+
+The keywords are those of connection strings. Only "Retry" is our own: the application reconnects
+automatically.
 """
 
 

@@ -40,7 +40,7 @@ def _slow_disk(world: World, input_: Input) -> SavedValues:
 def _slow_cpu(world: World, input_: Input) -> SavedValues:
     factor, computer = _read_factor(input_, 4.0), world.get_computer(input_.args[0])
     world.update_computer(computer.name, cpu_factor=factor)
-    network.schedule_detections(world)  # slow processors delay pings
+    network.schedule_detections(world)  # slow processors also delay pings
     return (("cpu_factor", computer.cpu_factor),)
 
 
@@ -112,7 +112,7 @@ def _describe_io_errors(world: World, fault: Fault) -> str:
 
 
 def _build_drive_check(reason: str, drive_is_lost: bool) -> Callable[[World, Input], str]:
-    """Build a check for a no-op: the drive is lost already (*drive_is_lost*), or is present already."""
+    """Build a no-op check for a drive that is already lost or, if *drive_is_lost* is False, already present."""
 
     def pointless(world: World, input_: Input) -> str:
         letter = input_.args[1].strip(":\\").upper()
@@ -124,7 +124,7 @@ def _build_drive_check(reason: str, drive_is_lost: bool) -> Callable[[World, Inp
 
 
 def _list_drives_with_files(world: World, server: str, truth: bool) -> Iterable[str]:
-    """Return the drives that hold database files of the server."""
+    """Return the drives that contain database files of the server."""
     copies = [copy for (copy_server, _), copy in world.copies.items() if copy_server == server]
     return sorted({file.drive.upper() for copy in copies for file in volumes.list_files_of(copy)})
 
@@ -155,7 +155,7 @@ def _repair_pages(world: World, input_: Input) -> None:
 
 
 def _describe_page_read(world: World, fault: Fault) -> str:
-    copy = world.copies.get((fault.args[0], fault.args[1]))  # the copy may have been dropped
+    copy = world.copies.get((fault.args[0], fault.args[1]))  # the copy may be dropped already
     page = dict(fault.before)["page"]
     assert isinstance(page, int)
     return build_message("the page was read") if copy is not None and pages.is_detected(copy, page) else ""

@@ -14,7 +14,7 @@ from engine.protocol import database_files, files, logspace, network, volumes
 from engine.verbs.verb import SERVER, SERVERS, Args, Doing, VerbParameter, build_verb
 
 _TWO_PATHS: Final = re.compile(r"([A-Za-z]:\\.*?)\s+([A-Za-z]:\\.*)")
-"""Pattern of two paths: the old and the new path of a file."""
+"""Pattern of the old and the new path of a file."""
 KB_PER_GB: Final = 1024.0 * 1024.0
 
 # --- files ------------------------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ def _copy_file(world: World, input_: Input) -> None:
 
 
 def _move_file(world: World, server: str, paths: str) -> None:
-    """Copy a file on one server: *paths* are the old and the new path. A database file must not be open."""
+    """Move a file on one server. *paths*: the old and the new path. A database file must not be open."""
     path_match = _TWO_PATHS.fullmatch(paths)
     if path_match is None:
         raise InputError(
@@ -120,7 +120,7 @@ def _move_file(world: World, server: str, paths: str) -> None:
 def _on_file_moved(
     world: World, server: str, database: str, file: str, path: str, content: StoredFile | None
 ) -> None:
-    """Finish moving a file on its own server (timer handler)."""
+    """Timer handler: complete the move of a file on its server."""
     if not world.get_computer_of(server).powered:
         return
     if database:
@@ -133,7 +133,10 @@ def _on_file_moved(
 
 
 def _on_file_copied(world: World, a: str, b: str, path: str, content: StoredFile, number: int) -> None:
-    """Finish copying a file to another server. It fails if a server or the link between them is lost."""
+    """Timer handler: complete the copy of a file to another server.
+
+    The copy fails if a server or the link between the servers is lost.
+    """
     world.transfers.pop(number, None)
     world.mark_all_logs_changed()
     if not (
@@ -168,7 +171,10 @@ def _list_paths(world: World, server: str, truth: bool) -> Iterable[str]:
 
 
 def _build_drive_action(adds_drive: bool) -> Doing:
-    """Build `add-drive S LETTER size_gb=…` or `grow-volume S LETTER size_gb=…`, which takes the new size."""
+    """Build the function of `add-drive` or `grow-volume`, which create or enlarge a drive.
+
+    *size_gb*: its new size.
+    """
 
     def do(world: World, input_: Input) -> None:
         server, letter = input_.args[0], input_.args[1].strip(":\\").upper()
@@ -219,7 +225,7 @@ def _build_drive_action(adds_drive: bool) -> Doing:
 
 
 def _list_all_drives(world: World, server: str, truth: bool) -> Iterable[str]:
-    """Return the drive letters that exist on any server."""
+    """Return the letters of the drives on all servers."""
     return sorted({volume.letter for computer in world.computers.values() for volume in computer.volumes})
 
 

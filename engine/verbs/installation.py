@@ -13,7 +13,7 @@ from engine.verbs.verb import SERVER, VerbParameter, build_verb
 
 
 def _set_account(world: World, input_: Input) -> None:
-    """Change the service account as Configuration Manager does, with a restart of the service."""
+    """Change the service account and restart the service, as SQL Server Configuration Manager does."""
     server, account = input_.args[0], input_.args[1].strip()
     world.update_instance(server, service_account=account)
     world.emit(
@@ -26,7 +26,7 @@ def _set_account(world: World, input_: Input) -> None:
 
 
 def _stop_service(world: World, server: str, next_action: str) -> None:
-    """Stop the service and enter it in the ledger, from which a failover learns its cause."""
+    """Stop the service, and record a fault in the ledger, so that a failover has a cause."""
     world.faults.append(
         Fault(
             id=world.next_id(),
@@ -40,7 +40,10 @@ def _stop_service(world: World, server: str, next_action: str) -> None:
 
 
 def _upgrade_instance(world: World, input_: Input) -> None:
-    """Upgrade the instance, which is down during the installation. The current version gets a service pack."""
+    """Upgrade the instance, which is down during the installation.
+
+    For the same version, install a service pack.
+    """
     server = input_.args[0]
     state = world.instances[server]
     version = int(input_.args[1])
@@ -73,7 +76,7 @@ def _upgrade_instance(world: World, input_: Input) -> None:
 
 
 def _on_upgrade_done(world: World, server: str, version: int, edition: str) -> None:
-    """Finish the installation of a version (timer handler) and start the service, unless the trainee has interfered."""
+    """Timer handler: complete the installation and start the service, unless another action has interfered."""
     state = world.instances[server]
     if not world.computers[state.computer].powered or state.service is not Service.STOPPED:
         text = build_message("the upgrade failed: the server was powered off or the service started")

@@ -36,7 +36,10 @@ def _build_agent_switch(running: bool) -> Doing:
 
 
 def _build_job_switch(enabled: bool) -> Doing:
-    """Build `enable-jobs S [JOB]` or `disable-jobs S [JOB]`, for one job or for all jobs of the server."""
+    """Build the function of `enable-jobs S [JOB]` or `disable-jobs S [JOB]`.
+
+    Without JOB, it affects all jobs.
+    """
 
     def do(world: World, input_: Input) -> None:
         server = input_.args[0]
@@ -64,7 +67,7 @@ def _build_job_switch(enabled: bool) -> Doing:
 
 
 def _copy_jobs(world: World, input_: Input) -> None:
-    """Copy the jobs that server B lacks, as disabled jobs."""
+    """Copy the jobs that the second server lacks. The copies are disabled."""
     a, b = input_.args
     require_running(world, a, b)
     names = jobs.copy_missing_jobs(world, a, b)
@@ -84,7 +87,7 @@ def _has_missing_jobs(world: World, args: Args) -> bool:
 
 
 def _transfer_logins(world: World, input_: Input) -> None:
-    """Transfer the logins that server B lacks, with SID and password, as sp_help_revlogin does."""
+    """Transfer the logins that the second server lacks, with SID and password, as sp_help_revlogin does."""
     a, b = input_.args
     require_running(world, a, b)
     new_logins: list[Login] = []

@@ -1,4 +1,4 @@
-"""Parser of input lines such as `41.25 power-off SERVER_A`, their execution, and the fault ledger."""
+"""Parsing and execution of input lines such as `41.25 power-off SERVER_A`, and the fault ledger."""
 
 import difflib
 import re
@@ -19,16 +19,17 @@ from engine.verbs import VERBS
 from engine.verbs.verb import Args, Doing, Verb, describe_loss
 
 _ROLE: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
-"""Pattern of a role's key in scenarios (Slug in engine/drill/authoring/schema/world.py)."""
+"""Pattern of a team role's key in scenarios (Slug in engine/drill/authoring/schema/world.py)."""
 
 _LINE_ENDS: Final = ("\r\n", *"\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
-"""Line ends that str.splitlines recognizes. Splitting a million lines would take two frames of the interface."""
+"""Line ends that str.splitlines recognizes. Splitting a million lines would take longer than two frames."""
 
 
 def parse_line(text: str, tick: int = 0) -> Input:
-    """Parse an input without its time (`power-off SERVER_A`, in a team `@dba power-off SERVER_A`) for *tick*.
+    """Parse an input line without its time, such as `power-off SERVER_A`.
 
-    Raises InputError.
+    In a team, a role may precede the verb: `@dba power-off SERVER_A`. *tick*: time of the input. Raises
+    InputError.
     """
     if text.lstrip().startswith("@"):
         author, _, input_text = text.lstrip()[1:].partition(" ")
@@ -42,7 +43,7 @@ def parse_line(text: str, tick: int = 0) -> Input:
             )
         return replace(parse_line(input_text, tick), by=author)
     for end in _LINE_ENDS:  # normalize line ends, so that a journal can be read back unchanged
-        if end[0] in text:  # cheap: four milliseconds for a million lines
+        if end[0] in text:  # this test takes four milliseconds for a million lines
             text = text.replace(end, "\n")
     text = text.rstrip()
     head, _, continuation = text.partition("\n")
@@ -165,7 +166,7 @@ def _check_number(verb: Verb, name: str, option_text: str, value: str, bounds: t
 
 
 def _check_numbers(verb: Verb, tokens: Sequence[str]) -> None:
-    """Raise InputError if an argument is outside the bounds of its parameter."""
+    """Raise InputError if a number is outside the bounds of its parameter."""
     for parameter, word in zip(verb.parameters, tokens, strict=False):
         if parameter.bounds is not None:
             _check_number(verb, parameter.name, f"{parameter.name} {word}", word, parameter.bounds)
@@ -182,7 +183,7 @@ def _join_resource_words(verb: Verb, arguments: list[str]) -> list[str]:
 
 
 def format_usage(verb: Verb) -> str:
-    """Return the syntax of a verb, such as `degrade FROM TO [rtt_ms=…] …`, for messages and help."""
+    """Return the syntax of a verb for messages and help, such as `degrade FROM TO [rtt_ms=…] …`."""
     parts = [verb.name]
     for parameter in verb.parameters:
         word = "|".join(parameter.choices) or parameter.name.upper()
@@ -192,21 +193,21 @@ def format_usage(verb: Verb) -> str:
 
 
 def parse_script(text: str) -> tuple[list[Input], list[LocalizableMessage]]:
-    """Parse the lines of an input file. Return the inputs and all problems (`line 3: …`).
+    """Parse the lines of an input file. Return the inputs and all problems, such as `line 3: …`.
 
-    A time `+S` counts from the preceding line.
+    A time `+S` is relative to the preceding line.
     """
     inputs, problems = read_script(text)
     return inputs, [prefix_line_number(number, problem) for number, problem in problems]
 
 
 def prefix_line_number(number: int, problem: str) -> LocalizableMessage:
-    """Return the problem, preceded by its line number."""
+    """Return the problem with its line number in front."""
     return build_message("line {n}: {problem}", n=number, problem=problem)
 
 
 def read_script(text: str) -> tuple[list[Input], list[tuple[int, str]]]:
-    """Parse the lines of an input file like `parse_script`, but return (line number, problem) pairs."""
+    """Parse the lines of an input file as `parse_script` does. Return problems as (line number, problem)."""
     inputs: list[Input] = []
     problems: list[tuple[int, str]] = []
     tick = 0
@@ -222,7 +223,7 @@ def read_script(text: str) -> tuple[list[Input], list[tuple[int, str]]]:
 
 
 def _split_blocks(lines: Iterable[str]) -> list[tuple[int, str]]:
-    """Return each input with its indented lines, without comments and blank lines."""
+    """Return each input with its indented continuation lines. Omit comments and blank lines."""
     blocks: list[tuple[int, list[str]]] = []
     for number, line in enumerate(lines, start=1):
         if line[:1] in (" ", "\t") and blocks:
@@ -254,17 +255,16 @@ def _parse_time(token: str, previous_tick: int) -> int:
     return tick
 
 
-# --- description of an input line as a person entered it --------------------------------------------------
-# The description is the typed statement with its server, or the menu entry.
+# --- description of an input: the typed statement with its server, or the menu entry ----------------------
 
 UNTOLD: Final = frozenset({"connect", "rewind"})
-"""Verbs with arguments that people do not type."""
+"""Verbs whose arguments people do not type, so descriptions omit them."""
 
 NO_CHOICES: Final[Mapping[str, Sequence[str]]] = {}
 
 
 def describe_input(input_: Input, questions: Mapping[str, Sequence[str]] = NO_CHOICES) -> str:
-    """Describe *input_* without its time. *questions*: question -> its choices."""
+    """Describe *input_* without its time. *questions*: choices of each question."""
     verb = VERBS[input_.verb]
     arguments = dict(zip((parameter.name for parameter in verb.parameters), input_.args, strict=False))
     if "server" in arguments:
@@ -277,7 +277,7 @@ def describe_input(input_: Input, questions: Mapping[str, Sequence[str]] = NO_CH
 
 
 def describe_line(line: str, questions: Mapping[str, Sequence[str]] = NO_CHOICES) -> str:
-    """Describe a line as `describe_input` does; return other text unchanged."""
+    """Describe a line as `describe_input` does. Return text that is not an input line unchanged."""
     try:
         return describe_input(parse_line(line), questions)
     except ValueError:  # not an input line, or a batch that is not JSON
@@ -288,7 +288,7 @@ def describe_line(line: str, questions: Mapping[str, Sequence[str]] = NO_CHOICES
 
 
 def _describe_answer(input_: Input, questions: Mapping[str, Sequence[str]]) -> str:
-    """Describe an answer by its text; empty for other inputs."""
+    """Describe an answer to a question by its text; "" for other inputs."""
     if input_.verb != "answer":
         return ""
     choices, number = questions.get(input_.args[0], ()), input_.args[1]
@@ -298,7 +298,7 @@ def _describe_answer(input_: Input, questions: Mapping[str, Sequence[str]]) -> s
 
 
 def _describe_choice(verb: Verb, input_: Input, arguments: Mapping[str, str]) -> str:
-    """Describe a menu choice by the verb's template if its fields are known, else by its menu text.
+    """Describe a menu action by the template of its verb or, if a field is unknown, by its menu text.
 
     Append the other arguments.
     """
@@ -333,11 +333,11 @@ UNDOES: Final[dict[str, frozenset[str]]] = {
     )
     for verb in VERBS.values()
 }
-"""Verb -> faults that it ends."""
+"""Verb -> faults that it reverts."""
 
 
 def execute_input(world: World, input_: Input) -> None:
-    """Execute an input whose names have the world's spelling. Raises InputError before anything changes."""
+    """Execute an input with resolved names. Raises InputError before anything changes."""
     verb = VERBS[input_.verb]
     if verb.do is None:
         revert_all(world)
@@ -348,7 +348,7 @@ def execute_input(world: World, input_: Input) -> None:
 
 
 def _enter_in_ledger(world: World, input_: Input, verb: Verb, do: Doing) -> None:
-    """Execute a fault or a repair and enter it in the ledger, or record it as a no-op."""
+    """Execute a fault or repair and record it in the ledger. If it has no effect, only emit an event."""
     known_servers = (world.instances, world.computers)
     server = (
         input_.args[0] if input_.args and any(input_.args[0] in names for names in known_servers) else None
@@ -382,7 +382,10 @@ def _enter_in_ledger(world: World, input_: Input, verb: Verb, do: Doing) -> None
 
 
 def _close_faults(world: World, input_: Input, verb: Verb, own_fault_id: int | None) -> None:
-    """Mark the faults that *input_* reverts as reverted, except *own_fault_id*, which it has just entered."""
+    """Mark the faults that *input_* reverts as reverted.
+
+    *own_fault_id*: fault that the input has added itself, which stays active.
+    """
     computer = _find_target_computer(world, input_, verb)
     for index, fault in enumerate(world.faults):
         if fault.reverted_tick is not None or fault.verb not in UNDOES[verb.name] or fault.id == own_fault_id:
@@ -402,33 +405,33 @@ def _close_faults(world: World, input_: Input, verb: Verb, own_fault_id: int | N
 
 
 COMPUTER: Final = "computer"
-"""Key in `Fault.before` for the computer on which the named instance ran."""
+"""Key in `Fault.before` for the computer on which the target instance ran."""
 
 
 def _find_target_computer(world: World, input_: Input, verb: Verb) -> str | None:
-    """Return the computer that *input_* targets; None if it targets none."""
+    """Return the name of the computer that *input_* targets; None if it has another kind of target."""
     return world.get_computer(input_.args[0]).name if verb.applies_to_computer else None
 
 
 def _find_affected_computer(world: World, fault: Fault) -> str:
-    """Return the computer that *fault* targeted, or on which the targeted instance ran."""
+    """Return the name of the computer that *fault* affected, also if the fault named an instance on it."""
     return str(dict(fault.before).get(COMPUTER) or world.get_computer(fault.args[0]).name)
 
 
 def get_requested_arguments(fault: Fault) -> Args:
-    """Return the arguments of the fault as requested, without its options."""
+    """Return the arguments of the input that requested the fault, without options."""
     return tuple(arg for arg in fault.args if "=" not in arg)
 
 
 def is_requested(fault: Fault, journal: Iterable[Input]) -> bool:
-    """Return whether an input of the *journal* has requested *fault*."""
+    """Return whether an input in *journal* requested *fault*."""
     fault_key = (fault.asked_tick, fault.verb, get_requested_arguments(fault))
     return any((item.tick, item.verb, item.args) == fault_key for item in journal)
 
 
 def find_reverse(fault: Fault, tick: Tick = 0) -> Input | None:
-    """Return the input that reverts *fault*; None if the fault ends automatically or needs other work."""
-    # SHUTDOWN in T-SQL is not a verb of input lines; it stops the service
+    """Return the input that reverts *fault*; None if the fault ends automatically or needs other repairs."""
+    # T-SQL SHUTDOWN is no verb of input lines, but also stops the service
     reverse = VERBS[fault.verb].reverse if fault.verb in VERBS else "start-service"
     if not reverse:
         return None
@@ -468,7 +471,7 @@ def record_effects(world: World) -> None:
 
 
 def describe_effect(world: World, fault: Fault) -> str:
-    """Return the text of the evidence that the fault is effective, or "" if there is none yet."""
+    """Return the evidence that the fault has taken effect; "" if there is none yet."""
     verb = VERBS.get(fault.verb)
     if verb is None or verb.effect is None:
         return describe_loss(world, fault, link=verb is not None and verb.loses == "link")

@@ -1,4 +1,4 @@
-"""Verbs for the link between two ends, servers or applications."""
+"""Verbs for the link between two servers or applications."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ from engine.verbs.verb import Args, SavedValues, build_verb, describe_pending_ef
 def _change_link(
     world: World, input_: Input, both_directions: bool = True, **changes: FieldOf[Link]
 ) -> SavedValues:
-    """Change the link that *input_* names and return the former values.
+    """Change the link that *input_* names, and return its former values.
 
     *both_directions*: also change the opposite direction.
     """
@@ -33,12 +33,12 @@ def _repair_link(world: World, input_: Input) -> None:
     for x, y in ((a, b), (b, a)):
         world.links[x, y] = healthy.get(
             (x, y), network.get_link(world, x, y)
-        )  # undamaged links stay as they are
+        )  # links without faults remain unchanged
     network.schedule_detections(world)
 
 
 def _build_healthy_links(world: World) -> dict[tuple[str, str], Link]:
-    """Return the links as they would be without the active faults."""
+    """Return the original values of all links that active faults have changed."""
     healthy: dict[tuple[str, str], Link] = {}
     for fault in world.faults:
         if fault.reverted_tick is None:
@@ -72,7 +72,7 @@ def _degrade_link(world: World, input_: Input) -> SavedValues:
 
 
 PERIOD_S: Final = 2.0
-"""Period of a flapping link: one down phase and one up phase. Assumed: about the time to detect each."""
+"""Period of a flapping link: one phase down and one phase up. Assumed: about the time to detect both."""
 
 
 def _start_flapping(world: World, input_: Input) -> SavedValues:
@@ -82,7 +82,7 @@ def _start_flapping(world: World, input_: Input) -> SavedValues:
 
 
 def _toggle_link(world: World, a: str, b: str, half_s: float, fault_index: int) -> None:
-    """Start the other half of a flapping period (timer handler).
+    """Timer handler: start the next half of a flapping period.
 
     Flapping stops when the fault at *fault_index* ends or is requested again.
     """
@@ -137,7 +137,7 @@ VERBS: Final = (
     ),
     build_verb("flap-link", _start_flapping, sensible=_is_link_passing, timers={"link.flap": _toggle_link}),
     build_verb("reset-link", _reset_link, sensible=_is_link_used),
-    # bandwidth 0 is not offered: `cut` and `black-hole` stop a link, in both directions or in one
+    # no bandwidth of 0, because `cut` and `black-hole` stop a link
     build_verb(
         "degrade",
         _degrade_link,

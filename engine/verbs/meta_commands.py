@@ -1,4 +1,4 @@
-"""Verbs for the run as a whole: remarks, hints, answers, rewinding, the end, and the repair of all faults."""
+"""Verbs for the run as a whole: remarks, hints, answers, team messages, rewind, end, repair of all faults."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -43,12 +43,12 @@ TEAM_MESSAGES: Final[Mapping[str, type[TeamMessageData]]] = MappingProxyType(
 
 
 def _emit_team_message(world: World, input_: Input) -> None:
-    """Send a message from one team role to another. `Drill` has checked the permission."""
+    """Send a message from one team role to another. `Drill` has already checked the permission."""
     world.emit(TEAM_MESSAGES[input_.verb](by=input_.by, to=input_.args[0]), input_.args[-1])
 
 
 ROLE: Final = VerbParameter(mark("role"))
-"""Key of a role of the team."""
+"""Parameter for the key of a team role."""
 
 VERBS: Final = (
     build_verb("revert-all", None),

@@ -1,4 +1,4 @@
-"""Verbs for firewall ports, TCP/IP and certificates of a server."""
+"""Verbs for firewall ports, certificates and TCP/IP of a server."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -50,7 +50,10 @@ def _list_endpoint_ports(world: World, server: str, truth: bool) -> Iterable[str
 
 
 def _list_closed_ports(world: World, server: str, truth: bool) -> Iterable[str]:
-    """Offer the usual port while the true state is hidden, because the player must diagnose which port is closed."""
+    """Return the closed ports.
+
+    If the true state is hidden, return the usual port, so that the player must diagnose.
+    """
     if not truth:
         return _list_endpoint_ports(world, server, truth)
     return map(str, world.get_computer(server).blocked_ports)
@@ -69,7 +72,7 @@ def _get_certificate_name(server: Instance, input_: Input) -> str:
 
 
 def _set_expiry(world: World, thumbprint: int, tick: int) -> None:
-    """Set the same dates for a certificate and for all copies of it."""
+    """Set the expiry date of a certificate and of all its copies."""
     for name, server in world.instances.items():
         if any(c.thumbprint == thumbprint for c in server.certificates):
             dated = tuple(

@@ -1,4 +1,4 @@
-"""Verbs for power, service, freezes and network cables of a server."""
+"""Verbs for power, service, hangs and network cables of a server."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ from engine.verbs.verb import build_computer_objection, build_server_objection, 
 def stop_service(world: World, server: str, next_action: str = "") -> None:
     """Stop the service as the service control manager does.
 
-    *next_action*: see `service.stop`.
+    *next_action*: as in `service.stop`.
     """
     service.begin_stop(world, server, Cause.STOP_SERVICE, next_action, ((17148, ()),))
 

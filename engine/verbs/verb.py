@@ -1,4 +1,4 @@
-"""Record of a verb: its effect, reverse, description and menu entry. Its texts and constants are in verbs.tsv."""
+"""Record of a verb: its effect, reverse, description and menu entry. Texts and constants are in verbs.tsv."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -16,18 +16,21 @@ from engine.tables import read_table
 
 Args = tuple[str, ...]
 SavedValues = tuple[tuple[str, object], ...]
-"""Values that reverting a fault restores: `Fault.before`."""
+"""Values that the reversal of a fault restores (`Fault.before`)."""
 Doing = Callable[[World, Input], SavedValues | None]
 Values = Callable[[World, str, bool], Iterable[str]]
-"""(world, first argument, whether the true state may be shown) -> values."""
+"""Function that returns the values of an argument.
+
+Its arguments are the world, the first argument, and whether the true state may be shown.
+"""
 Variants = Callable[[World, Args], Iterable[tuple[str, str]]]
-"""(world, arguments) -> (label or "", options as text) of each variant that menus offer."""
+"""Function that returns the variants in menus as (label or "", options as text), for a world and arguments."""
 Loss = Literal["", "server", "link"]
 Group = Literal["fault", "repair", "load", "sql", "chore", "remark"]
 
 
 class VerbParameter(Struct, frozen=True):
-    """Argument of a verb. *kind* limits its values."""
+    """Parameter of a verb. *kind* limits its values."""
 
     name: str
     kind: str = "word"
@@ -39,20 +42,20 @@ class VerbParameter(Struct, frozen=True):
     """True if the parameter names a computer, including one without an instance."""
     choices: tuple[str, ...] = ()
     bounds: tuple[float, float] | None = None
-    """Minimum and maximum of a number; None means the verb itself checks the value."""
+    """Minimum and maximum of a number. If None, the verb checks the value."""
     title: str = ""
-    """Label in the editor, if it differs from the name."""
+    """Label in the editor; empty if it is the name."""
     values: Values | None = None
-    """Function for the values that menus offer if any word is valid. None means the user types the value."""
+    """Function that returns the values for menus. If None, the user types the value."""
 
 
 def is_always_sensible(world: World, args: Args) -> bool:
-    """Return True: menus always offer the action."""
+    """Return True, because menus always offer the action."""
     return True
 
 
 def find_no_objection(world: World, input_: Input) -> str:
-    """Return "": the action always has an effect, or refuses by itself with an error."""
+    """Return "", because the action is never a no-op: it has an effect or raises an error."""
     return ""
 
 
@@ -62,76 +65,80 @@ def offer_once(world: World, args: Args) -> Iterable[tuple[str, str]]:
 
 
 class Verb(Struct, frozen=True, kw_only=True):
-    """Everything about a verb. The defaults describe a plain action."""
+    """Verb of input lines, with all its properties. The defaults describe an action without special rules."""
 
     name: str
     parameters: tuple[VerbParameter, ...] = ()
     options: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """Options of the form name=number, with minimum and maximum.
+    """Options of the form name=number -> minimum and maximum.
 
-    Outside these bounds the model has no meaning or needs unlimited time. All bounds are assumed.
+    Outside these bounds, the model has no meaning or needs unlimited time. All bounds are assumed.
     """
     help: str
     sentence: str = ""
     """Template that describes the line, with parameter names in braces.
 
-    The menu text replaces an empty template, or one with an unknown argument (`engine.verbs.lines`).
+    If it is empty or has an unknown argument, the menu text is used instead (`engine.verbs.lines`).
     """
     group: Group
-    """Group in menus and scores. Faults and repairs are entered in the ledger."""
+    """Group in menus and scores. The ledger records faults and repairs."""
     do: Doing | None
-    """Function that executes the verb and returns the values that a revert restores. It raises InputError
+    """Function that executes the verb and returns the values that a reversal restores. It raises InputError
     before any change.
 
-    None: the ledger executes the verb itself (`revert-all`).
+    If None, the ledger executes the verb itself (`revert-all`).
     """
 
     # shown in the fault list
     reverse: str = ""
     """Verb, with options if needed, that reverts this one with the same arguments.
 
-    Empty: the action ends by itself, or needs other repairs.
+    If empty, the action ends automatically or needs other repairs.
     """
     undoes: tuple[str, ...] = ()
-    """Faults that the verb ends in addition to those that it reverts."""
+    """Faults that the verb ends, in addition to those whose *reverse* it is."""
     pointless: Callable[[World, Input], str] = find_no_objection
-    """Function that returns why the action would change nothing now, or "". If it returns a reason, the
+    """Function that returns the reason why the action would have no effect now, or "". With a reason, the
     action is recorded as a no-op.
     """
     loses: Loss = ""
     """Part whose outage is attributed to the fault: the server of the first argument, or the link of the
-    first two. Empty: none.
+    first two arguments; empty for none.
     """
     mechanism: Cause = Cause.POWER_OFF
-    """Cause whose failover times apply to a failover that the fault starts."""
+    """Cause that decides the phase durations of a failover that the fault starts."""
     effect: Callable[[World, Fault], str] | None = None
-    """Function that returns the evidence that the fault has taken effect, or "". None means the evidence is the
+    """Function that returns the evidence that the fault has taken effect, or "". If None, the evidence is the
     outage of the part in *loses*.
     """
     ends_with_effect: bool = False
-    """True if the fault ends when its effect ends, because other work has repaired it."""
+    """True if the fault ends with its effect, because other work has repaired it."""
     cure: bool = False
-    """True for maintenance that interrupts service briefly and that the fault ledger lists."""
+    """True for maintenance that interrupts the service briefly. The fault ledger records it."""
     by_person: bool = False
-    """True if only a person enters it. Stories and runbooks cannot contain it."""
+    """True if only people can enter the verb. Scenario timelines and runbooks cannot contain it."""
     timers: Mapping[TimerName, Callable[..., None]] = field(default_factory=dict)
     """Handlers of the verb's timers, by name."""
 
     # -- shown in menus
     label: str = ""
-    """Label with {0}, {1} … for arguments and {options} for a variant. Empty: the help text is the label."""
+    """Menu label, with {0}, {1} … for arguments and {options} for a variant. If empty, the help text is the
+    label.
+    """
     icon: str = "gear"
     section: str = ""
-    """Submenu; empty for the menu itself."""
+    """Submenu; empty for the top level."""
     same_end: bool = False
     """True if both ends of the link may be the same."""
     sensible: Callable[[World, Args], bool] = is_always_sensible
-    """Function that returns whether menus offer the action: it is possible and useful."""
+    """Function that returns whether menus offer the action, because it is possible and useful."""
     variants: Variants = offer_once
-    """Function for the variants that menus offer for a verb that needs values. Users can type any other value."""
+    """Function that returns the variants in menus of a verb that needs values. Users can also type other
+    values.
+    """
     back_label: Callable[[Args], str] | None = None
-    """Label of the reverse action if it is the same verb with other options. Menus show it when the action
-    would have no effect.
+    """Function that returns the label of the reverse action, if it is the same verb with other options. Menus
+    show it when the action would have no effect.
     """
     directed: bool = False
     """True if the direction of the link matters."""
@@ -158,11 +165,14 @@ class Verb(Struct, frozen=True, kw_only=True):
 
     @property
     def is_in_ledger(self) -> bool:
-        """Return whether the fault ledger lists the verb."""
+        """Return whether the fault ledger records the verb."""
         return self.do is not None and (self.group in ("fault", "repair") or self.cure)
 
     def is_own_reverse(self, input_: Input) -> bool:
-        """Return whether *input_*, of this verb, reverts the verb: a slow-down by the factor 1 does."""
+        """Return whether *input_*, an input with this verb, reverts the verb.
+
+        For example, a slow-down by the factor 1 reverts a slow-down.
+        """
         name, *options = self.reverse.split() or [""]
         pairs = (option.split("=") for option in options)
         return name == self.name and all(
@@ -187,14 +197,14 @@ PARAMETERS: Final[Mapping[str, tuple[VerbParameter, ...]]] = {
     "resource": (VerbParameter(mark("resource"), "resource"),), "cluster": (VerbParameter(mark("cluster"), "cluster"),),
     "instance": (VerbParameter(mark("instance"), "role"),),
 }  # fmt: skip
-"""Parameter lists by the name that verbs.tsv uses."""
+"""Parameter lists by their name in verbs.tsv."""
 
 
 # --- the table of verbs -----------------------------------------------------------------------------------
 
 
 class VerbCode(TypedDict, total=False):
-    """Fields of a verb that are code, or that differ from the table."""
+    """Fields of a verb that verbs.tsv cannot contain because they are code, or that replace its values."""
 
     parameters: tuple[VerbParameter, ...]
     effect: Callable[[World, Fault], str]
@@ -212,7 +222,7 @@ def _read_rows() -> dict[str, dict[str, str]]:
 
 
 def build_verb(name: str, do: Doing | None, **code: Unpack[VerbCode]) -> Verb:
-    """Build a verb from its row in verbs.tsv and its code."""
+    """Build a verb from its row in verbs.tsv, its function *do*, and other fields."""
     row, options = _read_rows()[name], {}
     flags = row["flags"].split()
     for option in filter(None, row["options"].split(", ")):
@@ -246,26 +256,26 @@ def build_verb(name: str, do: Doing | None, **code: Unpack[VerbCode]) -> Verb:
 
 
 def check_server(predicate: Callable[[Instance], bool]) -> Callable[[World, Args], bool]:
-    """Build a check that the server of the first argument meets the condition *predicate*."""
+    """Build a check that is true if the server in the first argument meets *predicate*."""
     return lambda world, args: predicate(world.instances[args[0]])
 
 
 def build_server_objection(
     reason: str, condition: Callable[[Instance], bool]
 ) -> Callable[[World, Input], str]:
-    """Build a check that returns *reason* if the server of the first argument meets the condition."""
+    """Build a no-op check that returns *reason* if the server in the first argument meets *condition*."""
     return lambda world, item: reason if condition(world.instances[item.args[0]]) else ""
 
 
 def build_computer_objection(
     reason: str, condition: Callable[[Computer], bool]
 ) -> Callable[[World, Input], str]:
-    """Build a check that returns *reason* if the computer of the first argument meets the condition."""
+    """Build a no-op check that returns *reason* if the computer in the first argument meets *condition*."""
     return lambda world, item: reason if condition(world.get_computer(item.args[0])) else ""
 
 
 def list_other_servers(world: World, name: str, truth: bool) -> Iterable[str]:
-    """Return the servers other than *name*."""
+    """Return all servers except *name*."""
     return (server for server in world.instances if server != name)
 
 
@@ -273,15 +283,15 @@ def list_other_servers(world: World, name: str, truth: bool) -> Iterable[str]:
 
 
 def describe_pending_effect(world: World, fault: Fault) -> str:
-    """Return the text for a fault whose effect is not visible yet."""
+    """Return the text for a fault that has not taken effect yet."""
     return build_message("takes effect at the next write or packet")
 
 
 def describe_loss(world: World, fault: Fault, link: bool) -> str:
-    """Describe one server or client that has lost contact with the fault's target since the fault began.
+    """Describe a server or client that has lost contact with the target of the fault since the fault began.
 
-    Return "" if none has. The target is the server of the first argument or, with *link*, the other end of
-    the link.
+    Return "" if there is none. The target is the server in the first argument or, with *link*, the other end
+    of the link.
     """
     names = set(fault.args[:2]) if link else {fault.args[0], *world.list_instances_on(fault.args[0])}
     keys = [
@@ -306,11 +316,11 @@ def _is_affected(client: Client, fault: Fault, names: set[str], link: bool) -> b
     return (client.name if link else client.data_source) in names
 
 
-# --- common check of chores: SQL Server must respond --------------------------------------------------------
+# --- common check of manual steps: SQL Server must run ----------------------------------------------------
 
 
 def require_running(world: World, *names: str) -> None:
-    """Raise InputError unless SQL Server runs on all *names*."""
+    """Raise InputError unless SQL Server runs on all servers in *names*."""
     for name in names:
         if not world.instances[name].answering:
             raise InputError(build_message("SQL Server on {server} does not respond", server=name))

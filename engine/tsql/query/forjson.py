@@ -366,7 +366,7 @@ def _build_xml_call(name: str, *arguments: exp.Expr) -> exp.Expr:
 
 
 def _get_xml_name(projection: exp.Expr, unnamed: str) -> str:
-    if isinstance(projection, exp.EQ):  # 'name' = value
+    if isinstance(projection, exp.EQ):  # the form 'name' = value
         return str(projection.this.find(exp.Literal).name)
     name = projection.alias if isinstance(projection, exp.Alias) else ""
     if isinstance(projection, exp.Column):
