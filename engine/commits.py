@@ -46,7 +46,7 @@ class Commit:
         before = previous.digest if previous is not None else b""
         self.digest: bytes = hashlib.blake2b(before + text.encode(), digest_size=16).digest()
         self.weight: int = (previous.weight if previous is not None else 0) + len(text) + WEIGHT_LEAST
-        """Characters in this and all commits before it."""
+        """Size of this commit and of all earlier ones, in characters."""
         self.users: Mapping[str, object] = _apply_user_edits(
             previous.users if previous is not None else {}, edits
         )

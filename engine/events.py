@@ -122,7 +122,7 @@ class ClientData(EventData, frozen=True, gc=False, kw_only=True):
     kind: ClassVar[EventKind] = "client"
     client: str
     what: str
-    """Kind of change."""
+    """Kind of change, such as "connected", "login failed" or "timeout"."""
     number: int | None = None
     spid: int | None = None
     without_service_s: float | None = None
@@ -134,7 +134,7 @@ class ClusterData(EventData, frozen=True, gc=False, kw_only=True):
     kind: ClassVar[EventKind] = "cluster"
     role: str | None = None
     what: str
-    """Kind of change."""
+    """Kind of change, such as "formed", "node added" or "left"."""
     node: str | None = None
     there: bool | None = None
     level: int | None = None
@@ -210,7 +210,7 @@ class LogData(EventData, frozen=True, gc=False, kw_only=True):
 
     kind: ClassVar[EventKind] = "log"
     what: str
-    """Kind of change."""
+    """Kind of change, such as "full"."""
     reuse_wait: str | None = None
     log_size_kb: float | None = None
 
@@ -293,7 +293,7 @@ class SessionData(EventData, frozen=True, gc=False, kw_only=True):
     kind: ClassVar[EventKind] = "session"
     window: str
     what: str
-    """Kind of change."""
+    """Kind of change, such as "connected" or "routed"."""
     program: str | None = None
     to: str | None = None
     messages: Sequence[Row] | None = None

@@ -15,8 +15,8 @@ from typing import Final
 
 BITS: Final = 120
 ERROR_BOUND: Final = 1 << 10
-"""Error bound of `decimal` for logarithms and powers, 2**-110. The error of integers is at most 2**-113, that
-of forty digits below EXP_MAX at most 2**-125.
+"""Error bound of `decimal` for logarithms and powers, 2**-110. The error is at most 2**-113 with integers,
+and at most 2**-125 with forty digits below EXP_MAX.
 """
 ANGLE_ERROR_BOUND: Final = 1 << 44
 """Error bound of `decimal` for sine and cosine, 2**-76: 28 digits, with terms up to 366, each computed from

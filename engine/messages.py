@@ -74,7 +74,7 @@ class SqlError(Exception):
             state if state is not None else STATES.get(number, 1) if default_state is None else default_state
         )
         self.also = also
-        """Numbers of the following messages (3013 after a failed RESTORE)."""
+        """Numbers of the messages that follow this one, such as 3013 after a failed RESTORE."""
         self.rows_before: tuple[tuple[str, ...], Sequence[tuple[int | float | str | bytes | None, ...]]] = (
             (),
             (),
@@ -83,9 +83,9 @@ class SqlError(Exception):
         self.procedure = ""
         """System procedure that raised the error, or procedure whose call failed before its first statement."""
         self.in_call = False
-        """True if the call itself failed, before a statement: the error is on line 0."""
+        """True if the call failed before its first statement, so that the error is on line 0."""
         self.problems: tuple[SqlError, ...] = ()
-        """All errors that the product reports together, this one first."""
+        """All errors that SQL Server reports together with this one, which is the first."""
 
 
 class Wording(Struct, frozen=True):

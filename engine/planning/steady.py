@@ -25,7 +25,7 @@ PAIRS_PER_FLOW: Final = 25
 """Number of pairs of servers in one flow. Pairs are independent, and larger flows take longer to create."""
 
 COMPARISON_S: Final = 10.0
-"""Minimum length of the two intervals whose rates are compared."""
+"""Minimum length of each of the two intervals whose rates are compared."""
 
 LOSSY_COMPARISON_S: Final = 80.0
 """Length of the measurement on a link that loses packets.

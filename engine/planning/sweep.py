@@ -73,7 +73,7 @@ def find_last_acceptable(
     safety: SafetyMode,
     is_acceptable: Callable[[SteadyState], bool],
 ) -> float | None:
-    """Return the last value before *is_acceptable* first fails, also between two *values*.
+    """Return the last value before *is_acceptable* first fails. The search continues between two *values*.
 
     Return None if the first value fails, and the last value if none fails.
     """

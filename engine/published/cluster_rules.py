@@ -135,8 +135,8 @@ SURVIVAL: Final = {
     (4, True): ("Yes", "Yes", "Yes"),
     (5, False): ("Yes", "Yes", "Yes"),
 }
-"""(nodes, witness) -> documented answers: does the cluster survive the loss of one node, of two nodes one
-after the other, and of two nodes at the same time?
+"""(nodes, witness) -> documented answers to three questions. Does the cluster survive the loss of one node,
+of two nodes one after the other, and of two nodes at the same time?
 """
 
 INTERVAL_S: Final = 60.0

@@ -210,9 +210,9 @@ def _build_detection_rows() -> list[FigureRow]:
 
 @cache
 def _measure_handover(windows: str) -> tuple[float, float]:
-    """Return two times after the primary has lost its network, in seconds.
+    """Return the seconds until the old primary is RESOLVING, and until the new one is PRIMARY_NORMAL.
 
-    The old primary is RESOLVING after the first, the new primary is PRIMARY_NORMAL after the second.
+    Both times begin when the old primary loses its network.
     """
     world = build_group_world(AUTO, windows=windows, witness=True)
     # the primary also loses its connection to the witness disk

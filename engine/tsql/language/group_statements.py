@@ -32,7 +32,7 @@ class AlterGroup(OnGroup, frozen=True):
 
 
 class CreateGroup(OnGroup, frozen=True):
-    """CREATE AVAILABILITY GROUP."""
+    """CREATE AVAILABILITY GROUP statement."""
 
     options: GroupOptions = ()
     databases: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class CreateGroup(OnGroup, frozen=True):
 
 
 class DropGroup(OnGroup, frozen=True):
-    """DROP AVAILABILITY GROUP."""
+    """DROP AVAILABILITY GROUP statement."""
 
 
 class HadrJoin(OnDatabase, frozen=True):
@@ -66,55 +66,55 @@ class HadrResume(OnDatabase, frozen=True):
 
 
 class PartnerSet(OnDatabase, frozen=True):
-    """SET PARTNER = 'address'."""
+    """ALTER DATABASE … SET PARTNER = 'address'."""
 
     address: str
 
 
 class PartnerFailover(OnDatabase, frozen=True):
-    """SET PARTNER FAILOVER."""
+    """ALTER DATABASE … SET PARTNER FAILOVER."""
 
 
 class PartnerForce(OnDatabase, frozen=True):
-    """SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS."""
+    """ALTER DATABASE … SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS."""
 
 
 class PartnerOff(OnDatabase, frozen=True):
-    """SET PARTNER OFF."""
+    """ALTER DATABASE … SET PARTNER OFF."""
 
 
 class PartnerSuspend(OnDatabase, frozen=True):
-    """SET PARTNER SUSPEND."""
+    """ALTER DATABASE … SET PARTNER SUSPEND."""
 
 
 class PartnerResume(OnDatabase, frozen=True):
-    """SET PARTNER RESUME."""
+    """ALTER DATABASE … SET PARTNER RESUME."""
 
 
 class PartnerSafety(OnDatabase, frozen=True):
-    """SET PARTNER SAFETY FULL or OFF."""
+    """ALTER DATABASE … SET PARTNER SAFETY FULL or OFF."""
 
     level: str
     """FULL or OFF."""
 
 
 class PartnerTimeout(OnDatabase, frozen=True):
-    """SET PARTNER TIMEOUT, in seconds."""
+    """ALTER DATABASE … SET PARTNER TIMEOUT, in seconds."""
 
     seconds: int
 
 
 class RedoQueue(OnDatabase, frozen=True):
-    """SET PARTNER REDO_QUEUE, an undocumented option."""
+    """ALTER DATABASE … SET PARTNER REDO_QUEUE, an undocumented option."""
 
     limit_mb: int | None
 
 
 class WitnessSet(OnDatabase, frozen=True):
-    """SET WITNESS = 'address'."""
+    """ALTER DATABASE … SET WITNESS = 'address'."""
 
     address: str
 
 
 class WitnessOff(OnDatabase, frozen=True):
-    """SET WITNESS OFF."""
+    """ALTER DATABASE … SET WITNESS OFF."""

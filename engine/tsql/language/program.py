@@ -50,7 +50,7 @@ def compile_batch(text: str, version: int = NEWEST, variables: frozenset[str] = 
 def compile_in_steps(
     text: str, version: int = NEWEST, variables: frozenset[str] = frozenset()
 ) -> ResumableComputation[Program]:
-    """Return a computation that runs `compile_batch` in steps. It is cached for repeated calls."""
+    """Return a computation that runs `compile_batch` in steps. Repeated calls return a cached one."""
     return _PROGRAM_CACHE.get(
         (text, version, variables),
         len(text),
@@ -77,7 +77,7 @@ class _Compiler(Definitions):
     def __init__(self, text: str, tokens: TokenSequence, version: int, variables: frozenset[str]) -> None:
         super().__init__(text, tokens, version, variables)
         self.catches: list[int] = []
-        """Index of the first instruction in the CATCH block of each TRY."""
+        """Index of the first instruction of each CATCH block, by the number of its TRY block."""
         self.loops: list[_Loop] = []
         self.labels: dict[str, int] = {}
         self.gotos: list[tuple[int, Token]] = []

@@ -59,7 +59,7 @@ class TokenReader:
         self.lines: list[int] = []
         self.actions: list[Action] = []
         self.regions: list[int | None] = []
-        """Number of the enclosing TRY block of each instruction."""
+        """Number of the TRY block that contains each instruction; None outside TRY."""
         self.region: int | None = None
 
     def emit(self, line: int, action: Action) -> int:

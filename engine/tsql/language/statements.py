@@ -82,7 +82,7 @@ class CreateEndpoint(EndpointStatement, frozen=True, kw_only=True):
 
 
 class AlterEndpoint(EndpointStatement, frozen=True, kw_only=True):
-    """ALTER ENDPOINT."""
+    """ALTER ENDPOINT statement."""
 
 
 class DropObject(Statement, frozen=True):
@@ -164,11 +164,11 @@ class LoginStatement(Statement, frozen=True, kw_only=True):
 
 
 class CreateLogin(LoginStatement, frozen=True, kw_only=True):
-    """CREATE LOGIN."""
+    """CREATE LOGIN statement."""
 
 
 class AlterLogin(LoginStatement, frozen=True, kw_only=True):
-    """ALTER LOGIN."""
+    """ALTER LOGIN statement."""
 
 
 class UserStatement(Statement, frozen=True, kw_only=True):
@@ -181,11 +181,11 @@ class UserStatement(Statement, frozen=True, kw_only=True):
 
 
 class CreateUser(UserStatement, frozen=True, kw_only=True):
-    """CREATE USER."""
+    """CREATE USER statement."""
 
 
 class AlterUser(UserStatement, frozen=True, kw_only=True):
-    """ALTER USER."""
+    """ALTER USER statement."""
 
 
 class AlterEventSession(Statement, frozen=True):
@@ -283,7 +283,7 @@ class FileSpec(Struct, frozen=True):
 
 
 class CreateDatabase(Statement, frozen=True):
-    """CREATE DATABASE."""
+    """CREATE DATABASE statement."""
 
     name: str
     snapshot_of: str | None = None
@@ -325,11 +325,11 @@ class Dbcc(Statement, frozen=True):
 
 
 class Reconfigure(Statement, frozen=True):
-    """RECONFIGURE."""
+    """RECONFIGURE statement."""
 
 
 class Checkpoint(Statement, frozen=True):
-    """CHECKPOINT."""
+    """CHECKPOINT statement."""
 
 
 class Kill(Statement, frozen=True):
@@ -389,7 +389,7 @@ class SetSession(Statement, frozen=True):
 
 
 class Print(Statement, frozen=True):
-    """PRINT."""
+    """PRINT statement."""
 
     expression: str
 
@@ -530,7 +530,7 @@ class InsertExec(Statement, frozen=True):
 
 
 class Raiserror(Statement, frozen=True):
-    """RAISERROR."""
+    """RAISERROR statement."""
 
     message: Value
     severity: Value

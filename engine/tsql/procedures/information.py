@@ -164,9 +164,9 @@ def _show_definition(call: ProcedureCall) -> None:
 def _read_error_log(call: ProcedureCall) -> None:
     """Execute sp_readerrorlog or xp_readerrorlog.
 
-    The arguments are the number of the log (0 is the current log), its kind, two texts that lines must
-    contain, the start and the end of the time range, and the order. An error fills two lines. Kind 2, the log
-    of SQL Server Agent, is empty.
+    The arguments are the number of the log (0 is the current one), its kind, two texts that lines must
+    contain, a time range, and the order. An error fills two lines. Kind 2, the log of SQL Server Agent, is
+    empty.
     """
     number, kind = call.get_number("@p1"), call.get_number("@p2", 1)
     search_texts = [text.casefold() for text in (call.get_text("@p3"), call.get_text("@p4")) if text]

@@ -339,7 +339,7 @@ def _list_objects(call: ProcedureCall) -> None:
 def _execute_rename(call: ProcedureCall) -> None:
     """Execute sp_rename: rename an object, constraint, column or index.
 
-    Raises 15225 or 15248 if the old name does not exist, 15335 if the new name exists, and 15336 if a
+    Raises 15225 or 15248 if the old name does not exist, and 15335 if the new name exists. Raises 15336 if a
     schema-bound object or an expression depends on the old name.
     """
     context, old, new = call.machine.context, call.get_text("@objname"), call.get_text("@newname")

@@ -319,7 +319,10 @@ def _build_packed_call(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
 
 
 def _list_packed_columns(name: str, arguments: Sequence[exp.Expr]) -> tuple[str, ...]:
-    """Return the columns of a function in ROWS_OF. STRING_SPLIT has the column `ordinal` only on request."""
+    """Return the columns of a function in ROWS_OF.
+
+    STRING_SPLIT has `ordinal` only if its third argument is 1.
+    """
     if name == "string_split" and (len(arguments) < 3 or arguments[2].name != "1"):
         return ("value",)
     return ROWS_OF[name]

@@ -123,7 +123,7 @@ class QueryBinder(Grouping):
     # -- whole queries
 
     def bind_query(self, tree: exp.Expr) -> Columns | None:
-        """Return the result columns of the query. Its own names precede those of outer queries."""
+        """Return the result columns of the query. Names are resolved in the query, then in outer queries."""
         outer = self.space
         self.space = SelectScope(outer)
         try:

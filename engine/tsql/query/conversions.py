@@ -44,7 +44,7 @@ class Binder(Protocol):
         """Bind the children of a node whose own type is unknown."""
 
     def convert(self, node: exp.Expr, kind: Kind, source: Kind = None) -> None:
-        """Convert the result of a node to the type *kind*."""
+        """Convert the result of a node to the type *kind*. *source*: its type before."""
 
     def bind_subquery(self, node: object) -> Columns | None:
         """Bind a subquery and return its columns."""
@@ -209,8 +209,8 @@ _FRAMED: Final = frozenset({"first_value", "last_value"})
 def _check_window(node: exp.Expr) -> None:
     """Raise an error for an invalid function with OVER.
 
-    The most important are 4112 without a required ORDER BY, 4113 for a function that does not accept OVER,
-    and 5308 for a number in ORDER BY.
+    The main errors are 4112 for a missing ORDER BY, 4113 for a function without OVER, and 5308 for a number
+    in ORDER BY.
     """
     function, order = node.this, node.args.get("order")
     if isinstance(function, exp.WithinGroup):

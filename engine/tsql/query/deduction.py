@@ -113,9 +113,9 @@ class _Deducer:
             part.meta[_POSITION] = position
         self.parameters = {_get_position(node) for node in parameters}
         self.operands: dict[int, list[exp.Expr]] = {}
-        """Operands whose type is needed, by the position of each query around them."""
+        """Operands whose types are needed, by the positions of the queries that contain them."""
         self.kinds: dict[int, dict[int, SqlType]] = {}
-        """Types of the operands by their position, by the position of the query."""
+        """Types of the operands by position, for each query by its position."""
         for node in parameters:
             other_node = self.find_other_operand(node)
             if other_node is not None:

@@ -87,7 +87,7 @@ class QueryCost(Struct, frozen=True, eq=False):
     columns: tuple[tuple[str, str, str], ...] = ()
     """Result columns that are unchanged columns of a table, as (name, table, column)."""
     columns_named: int = COST_MAX
-    """Number of columns that the whole statement names; COST_MAX for a star."""
+    """Number of columns that the whole statement names; COST_MAX if it contains a star."""
 
 
 NO_QUERY: Final = QueryCost()

@@ -18,7 +18,7 @@ from engine.tsql.query.apply import (
 from engine.tsql.query.plans import UnsimulatedFeatureError
 
 RESHAPED: Final = (exp.Lateral, exp.Window, exp.Subquery, exp.Values, exp.Pivot, exp.Anonymous, exp.CTE)
-"""Node classes that may need this rewriting. Trees without them are not processed."""
+"""Node classes that `replace_unsupported_forms` may rewrite. Trees without them need no call."""
 
 
 def replace_unsupported_forms(tree: exp.Expr) -> exp.Expr:

@@ -91,7 +91,7 @@ CHARACTER_WORK: Final = 4
 """Units of work per query (QUERY_WORK), and per character of its translated text. The figures are measured."""
 
 TRANSLATED_MAX: Final = 6_000
-"""Maximum number of characters of a query that count here. The compiler has already counted longer queries."""
+"""Maximum length of a query's text whose work is counted here. The compiler has counted longer texts."""
 
 ROWS_MAX: Final = 20_000
 """Maximum number of rows in the result of a query. Assumed."""
@@ -192,10 +192,10 @@ class ScratchDatabase:
         self._recursion_work = RECURSION_WORK
         """Work per row of a recursive common table expression in this query."""
         self._long: set[tuple[Call | Scalar, ...]] = set()
-        """Calls with long texts that were already counted for this query."""
+        """Calls with long texts whose work is already counted for this query."""
         self.forgiving = build_settings(context.session.options).forgiving
         self.warnings: set[int] = set()
-        """Warnings for values that are NULL in place of an error, because SET ARITHABORT and ANSI_WARNINGS are OFF."""
+        """Warnings for errors that gave NULL, because ARITHABORT and ANSI_WARNINGS are OFF."""
 
     @property
     def context(self) -> Context:
