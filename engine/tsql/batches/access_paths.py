@@ -35,11 +35,15 @@ if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
 
 SEEKS_MAX: Final = 100
-"""Maximum number of seeks of one query; a query with more is a scan. Assumed."""
+"""Maximum number of index seeks in one query. A query that needs more seeks is a scan. Assumed."""
 
 
 class Interval(Struct, frozen=True):
-    """Interval of the values of a column: bounds, and whether they belong to it; or texts with a prefix."""
+    """Interval of the values of one column: between two bounds, or texts with a prefix.
+
+    A bound is (value, True if the interval includes it); None means unbounded. *position* is the column's
+    position.
+    """
 
     position: int
     descending: bool
@@ -49,11 +53,11 @@ class Interval(Struct, frozen=True):
 
     @property
     def is_point(self) -> bool:
-        """Return whether the interval is a single value."""
+        """Return whether the interval contains a single value."""
         return self.low is not None and self.low == self.high
 
     def locate(self, row: Row) -> int:
-        """Return -1 for a row before the interval in the order of the index, 0 within it, 1 after it."""
+        """Return -1 if the row precedes the interval in the index, 0 if the interval contains it, else 1."""
         value, side = row[self.position], 0
         if value is None:
             side = -1
@@ -67,7 +71,7 @@ class Interval(Struct, frozen=True):
 
 
 class ColumnCondition(Struct, frozen=True):
-    """ColumnCondition with the values of its operands, converted to the type of the column."""
+    """Comparison of a column with values, which are converted to the type of the column."""
 
     position: int
     operator: str
@@ -85,13 +89,15 @@ class ColumnCondition(Struct, frozen=True):
 
 
 _SIGNS: Final = {"=": (0,), "IN": (0,), ">=": (0, 1), ">": (1,), "<=": (-1, 0), "<": (-1,)}
-"""Operator -> results of a comparison that it accepts."""
+"""Comparison operator -> results of compare_values for which the comparison is true."""
 
 
 def find_read_rows(machine: Machine, ref: TableRef, object_key: ObjectKey, versions: list[Table]) -> ReadRows:
-    """Return the rows that a query reads in the *versions* of its table: its own view of it comes first.
+    """Return the rows and key ranges that a query reads in its table.
 
-    The other versions contain rows and keys that other connections have deleted or changed.
+    The first element of *versions* is the table as the connection sees it. The other versions contain rows
+    and keys
+    that other connections have deleted or changed.
     """
     table = versions[0]
     access = ref.access if ref.access is not None else TableAccess(complete=False)
@@ -138,7 +144,7 @@ def _is_unique_point(key: Key, seek: tuple[Interval, ...]) -> bool:
 
 
 def _list_index_columns(table: Table, key: Key | None) -> tuple[tuple[int, bool], ...]:
-    """Return the columns of an index, followed by those of the clustered index, and whether they are descending."""
+    """Return (position, True if descending) for the columns of an index and then of the clustered index."""
     clustered = _find_clustered(table)
     columns: dict[int, bool] = {}
     for item in (key, clustered) if key is not None else ():
@@ -156,7 +162,7 @@ def _find_clustered(table: Table) -> Key | None:
 def _choose_index(
     table: Table, conditions: list[ColumnCondition]
 ) -> tuple[Key | None, list[tuple[Interval, ...]]]:
-    """Return the index for a query, and its seeks; a single seek without intervals is a scan."""
+    """Return the index that a query uses, and its seeks. A single seek without intervals is a scan."""
     best_rank: tuple[bool, bool, int] = (False, False, 0)
     chosen: tuple[Key | None, list[tuple[Interval, ...]]] = (_find_clustered(table), [()])
     for item in table.constraints:
@@ -182,7 +188,10 @@ def _choose_index(
 
 
 def _list_intervals(conditions: list[ColumnCondition], descending: bool) -> list[Interval]:
-    """Return the intervals of a column that an index can seek: values, else one range, else a prefix."""
+    """Return the intervals of a column in which an index can seek.
+
+    They are single values, otherwise one range, otherwise a prefix.
+    """
     bounds: dict[str, tuple[Scalar, bool]] = {}
     prefix = ""
     for condition in conditions:
@@ -202,14 +211,15 @@ def _list_intervals(conditions: list[ColumnCondition], descending: bool) -> list
 
 
 _WILDCARDS: Final = re.compile(r"[%_\[]")
+"""Pattern of the wildcards of LIKE."""
 
 
 def _convert_condition(
     machine: Machine, table: Table, name: str, operator: str, operands: tuple[Operand, ...]
 ) -> ColumnCondition | None:
-    """Return the condition with values of the column's type.
+    """Return the condition with its values converted to the type of the column.
 
-    None if there is no such column, or if the comparison converts the column.
+    Return None if there is no such column, or if the comparison converts the column instead.
     """
     position = next(
         (index for index, column in enumerate(table.columns) if column.name.lower() == name), None
@@ -226,13 +236,15 @@ def _convert_condition(
         converted = [convert_value(value, table.columns[position].type) for value in values]
     except SqlError:
         return None
-    if kind.is_number and any(map(compare_values, values, converted)):  # such as id > 2.5
+    if kind.is_number and any(
+        map(compare_values, values, converted)
+    ):  # a comparison such as id > 2.5 converts the column
         return None
     return ColumnCondition(position, operator, tuple(converted))
 
 
 def _read_value(machine: Machine, operand: Operand) -> Scalar:
-    """Return the value of a literal or a variable; None without one. Raises the errors of conversions."""
+    """Return the value of a literal or variable; None for an unknown variable. Raises conversion errors."""
     kind, text, types = operand
     value: Scalar = text
     if kind == "variable":
@@ -248,9 +260,9 @@ def _read_value(machine: Machine, operand: Operand) -> Scalar:
 def _find_row_limit(
     machine: Machine, table: Table, access: TableAccess, whole: KeyRange, seek: tuple[Interval, ...]
 ) -> tuple[int | None, bool]:
-    """Return the number of matching rows after which the query ends, and whether it reads the index backward.
+    """Return (number of matching rows after which the query ends, True if it reads the index backward).
 
-    None if the query reads all rows, because it has no TOP or must sort them.
+    The number is None if the query reads all rows, because it has no TOP or must sort the rows.
     """
     value = _read_value(machine, access.top) if access.top is not None else None
     if not isinstance(value, int):

@@ -293,7 +293,7 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     logs: tuple[tuple[tuple[str, str], float, float], ...] = ()
     """Log that the transaction has written: (key of the database copy, start position in KB, KB)."""
     held: tuple[tuple[ObjectKey, str], ...] = ()
-    """Locks on whole tables that last until the end of the transaction (locks.py)."""
+    """Table locks that the session holds until the end of the transaction (locks.py): (object, mode)."""
     row_locks: tuple[RowLocks, ...] = ()
     applocks: tuple[ApplicationLock, ...] = ()
     committing: tuple[tuple[tuple[str, str], float], ...] = ()
@@ -336,9 +336,9 @@ class Submission(Struct, frozen=True, kw_only=True):
     """Reason for the wait: delay, pending, busy, server, login, lock, log or commit; empty without a wait."""
     due_tick: int = 0
     since_tick: int | None = None
-    """Start tick of the wait for a lock or a commit, which is checked repeatedly."""
+    """Start tick of a wait for other sessions, a lock or a commit. The condition is checked repeatedly."""
     blocked: tuple[tuple[int, ...], ObjectKey, str, int | None] = ((), ("", "", ""), "", None)
-    """(sessions that have the lock, object, requested mode, row) of the lock for which it waits."""
+    """Lock for which the submission waits: (session IDs of the holders, object, requested mode, row)."""
     wait_id: int = 0
     """Number of the current wait. A timer with another number is ignored."""
     pending: tuple[str, tuple[object, ...]] | None = None

@@ -147,13 +147,13 @@ FIXED_OPTIONS: Final = {
         "AUTO_CLOSE", "AUTO_SHRINK", "DB_CHAINING", "READ_COMMITTED_SNAPSHOT", "RECOVERY", "TRUSTWORTHY"
     },
 }  # fmt: skip
-"""System database -> options that it cannot change.
+"""System database -> options of ALTER DATABASE that cannot be changed in it.
 
 [DOC: master database; model database; msdb database; tempdb database].
 """
 
 UNCHANGED_MODES: Final = frozenset({"MULTI_USER", "READ_WRITE"})
-"""Options that model and msdb have always, because no statement of the simulation changes them."""
+"""Options that model and msdb always have, because no simulated statement changes them."""
 
 
 def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:

@@ -1,7 +1,8 @@
 """Locks of T-SQL windows: waits, timeouts, and deadlock victims.
 
-The changes of a transaction (SqlSession.writes) act as its locks: exclusive on changed rows, and against
-every other session on a created, altered or dropped object. Hints and isolation levels add locks on rows and
+The changes of a transaction (SqlSession.writes) act as its locks. They lock changed rows exclusively, and
+created,
+altered or dropped objects against every other session. Hints and isolation levels add locks on rows and
 key ranges (SqlSession.row_locks), and on whole tables (SqlSession.held).
 """
 
@@ -50,13 +51,16 @@ ROW_CONFLICTS: Final[dict[str, frozenset[str]]] = {
 """Requested lock mode on a row -> conflicting modes of other sessions. Documented [DOC: lock compatibility]."""
 
 ESCALATION_ROWS: Final = 5_000
-"""Number of row locks of a statement on a table that become a table lock. Documented [DOC: lock escalation]."""
+"""Number of row locks of one statement in a table that escalate to a table lock. Documented [DOC: lock
+escalation].
+"""
 
 
 class LockConflictError(Exception):
-    """Signal that the statement must wait for *spids* before it can lock *place*. It has changed nothing yet.
+    """Error of a statement that must wait for the sessions *spids* before it can lock *place*.
 
-    *row*: number of the conflicting row; None for the whole object.
+    The statement has not changed anything yet. *row*: number of the conflicting row; None for the whole
+    object.
     """
 
     def __init__(
@@ -96,17 +100,17 @@ def list_session_locks(session: SqlSession) -> list[SqlLock]:
 
 
 def _add_range(mode: str) -> str:
-    """Return the key-range mode of a row mode: RangeS-S, RangeS-U or RangeX-X [DOC: key-range locking]."""
+    """Return the key-range mode for a row mode: RangeS-S, RangeS-U or RangeX-X [DOC: key-range locking]."""
     return f"Range{'X' if mode == EXCLUSIVE else 'S'}-{mode}"
 
 
 def _get_intent(row_mode: str) -> str:
-    """Return the mode on the table that a lock on a row needs [DOC: lock compatibility]."""
+    """Return the intent mode on the table for a lock on a row [DOC: lock compatibility]."""
     return INTENT_SHARED if row_mode == SHARED else INTENT_EXCLUSIVE
 
 
 def _collect_modes(session: SqlSession, object_key: ObjectKey) -> set[str]:
-    """Return the modes in which a connection has locked an object as a whole."""
+    """Return the modes in which a connection has locked an object, including intent modes."""
     modes = {mode for place, mode in session.held if place == object_key}
     modes |= {_get_intent(entry.mode) for entry in session.row_locks if entry.place == object_key}
     for written_key, edit in session.writes:
@@ -116,7 +120,7 @@ def _collect_modes(session: SqlSession, object_key: ObjectKey) -> set[str]:
 
 
 def find_locked_rows(session: SqlSession, object_key: ObjectKey, row_mode: str) -> set[int]:
-    """Return the rows that a connection has locked in a mode that conflicts with *row_mode*."""
+    """Return the numbers of the rows that a connection has locked in a mode that conflicts with *row_mode*."""
     conflicts = ROW_CONFLICTS[row_mode]
     locked_rows = {
         number
@@ -131,12 +135,12 @@ def find_locked_rows(session: SqlSession, object_key: ObjectKey, row_mode: str) 
 
 
 def list_other_sessions(context: Context) -> list[SqlSession]:
-    """Return the other connections to this server."""
+    """Return the sessions of the other connections to this server."""
     return [session for _, session in context.list_sessions() if session.spid != context.session.spid]
 
 
 def require_table_lock(context: Context, object_key: ObjectKey, mode: str) -> None:
-    """Raise LockConflictError unless the connection can lock the object in *mode* now."""
+    """Raise LockConflictError if the connection cannot lock the object in *mode* now."""
     conflicts = TABLE_CONFLICTS[mode]
     spids = tuple(
         session.spid
@@ -155,7 +159,10 @@ def require_row_locks(
     *,
     has_range: bool = False,
 ) -> None:
-    """Raise LockConflictError unless the connection can lock *rows*, or all rows, of a table in *row_mode* now."""
+    """Raise LockConflictError if the connection cannot lock rows of a table in *row_mode* now.
+
+    *rows*: numbers of the rows; None for all rows. *has_range*: the request is a key-range lock.
+    """
     require_table_lock(context, object_key, _get_intent(row_mode))
     wanted_rows = None if rows is None else frozenset(rows)
     conflicts = {
@@ -172,7 +179,7 @@ def require_row_locks(
 
 
 def require_insertion(context: Context, object_key: ObjectKey, entries: Iterable[IndexEntry]) -> None:
-    """Raise LockConflictError if another session has locked a range of keys that contains one of the new *entries*."""
+    """Raise LockConflictError if another session has locked a key range that contains a new entry."""
     entries = tuple(entries)
     for session in list_other_sessions(context):
         for held in session.row_locks:
@@ -183,9 +190,9 @@ def require_insertion(context: Context, object_key: ObjectKey, entries: Iterable
 
 
 def escalate_locks(machine: Machine, object_key: ObjectKey, mode: str, count: int) -> bool:
-    """Lock the whole table instead of *count* rows, if these are many and no other session has locks there.
+    """Lock the whole table if *count* row locks are too many. Return whether the table is locked.
 
-    Return whether it is locked as a whole.
+    Locks of other sessions on the table prevent the escalation.
     """
     if (object_key, mode) in machine.session.held:
         return True
@@ -200,7 +207,7 @@ def escalate_locks(machine: Machine, object_key: ObjectKey, mode: str, count: in
 
 
 def hold_table_lock(machine: Machine, object_key: ObjectKey, mode: str) -> None:
-    """Keep a lock on a table until the end of the transaction."""
+    """Hold a lock on a table until the end of the transaction."""
     if (object_key, mode) not in machine.session.held:
         machine.change_session(held=(*machine.session.held, (object_key, mode)))
 
@@ -219,6 +226,7 @@ _HINTS: Final = DIRTY | {
 _LEVEL_HINTS: Final = DIRTY | {
     "READCOMMITTED", "READCOMMITTEDLOCK", "REPEATABLEREAD", "SERIALIZABLE", "HOLDLOCK"
 }  # fmt: skip
+"""Table hints that replace the isolation level."""
 
 
 def collect_hints(context: Context, table_hints: frozenset[str]) -> frozenset[str]:
@@ -229,7 +237,10 @@ def collect_hints(context: Context, table_hints: frozenset[str]) -> frozenset[st
 
 
 def get_row_mode(hints: frozenset[str], *, changes: bool) -> str:
-    """Return the mode in which a query with *hints* locks the rows that it reads [DOC: table hints]."""
+    """Return the mode in which a query with *hints* locks the rows that it reads [DOC: table hints].
+
+    *changes*: the query changes the table.
+    """
     if hints & {"XLOCK", "TABLOCKX"}:
         return EXCLUSIVE
     return UPDATE if changes or "UPDLOCK" in hints else SHARED
@@ -243,10 +254,11 @@ def lock_for_read(
     *,
     changes: bool = False,
 ) -> None:
-    """Lock the rows that a query reads or *changes*, and keep the locks that its *hints* require.
+    """Lock the rows that a query reads, and hold the locks that its *hints* require.
 
-    Raise LockConflictError if the query must wait. Raise 3952 under SNAPSHOT, which no simulated database
-    allows.
+    *find_rows*: function that determines the rows. *changes*: the query changes the table. Raise
+    LockConflictError
+    if the query must wait. Raise 3952 under SNAPSHOT, which no simulated database allows.
     """
     context = machine.context
     if dict(context.session.options).get("TRANSACTION") == "SNAPSHOT" and context.find_copy(object_key[1]):
@@ -314,7 +326,7 @@ def wait_for_lock(machine: Machine, conflict: LockConflictError) -> None:
 
 
 def is_deadlock_victim(machine: Machine, conflict: LockConflictError, waited_ticks: int) -> bool:
-    """Record the conflict for which the statement waits. Return whether it is the deadlock victim."""
+    """Record the lock conflict. Return whether the waiting connection is the deadlock victim."""
     machine.run = replace(machine.run, blocked=(conflict.spids, conflict.place, conflict.mode, conflict.row))
     return waited_ticks >= DEADLOCK_S * TICKS_PER_S and _is_victim(machine)
 

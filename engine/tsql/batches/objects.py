@@ -348,7 +348,7 @@ def require_alter(context: Context, parts: tuple[str, ...]) -> None:
 
 
 def exclude_locked_rows(context: Context, object_key: ObjectKey, table: Table, row_mode: str) -> Table:
-    """Return the table without the rows that other connections have locked, as READPAST requires.
+    """Return the table without the rows that other connections have locked (READPAST).
 
     *row_mode*: mode in which the query locks rows.
     """

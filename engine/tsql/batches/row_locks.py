@@ -1,4 +1,4 @@
-"""Locks on rows and key ranges of a table, and the order of index entries."""
+"""Data of locks on the rows and key ranges of a table, and the order of index entries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.tsql.scalars.values import Scalar, compare_texts, to_decimal
 
 
 def compare_values(a: Scalar, b: Scalar) -> int:
-    """Compare two values of one column type as an index orders them, NULL first. Return -1, 0 or 1."""
+    """Compare two values of one column type in index order, in which NULL is first. Return -1, 0 or 1."""
     if a is None or b is None:
         return (a is not None) - (b is not None)
     if isinstance(a, bytes) and isinstance(b, bytes):
@@ -22,26 +22,26 @@ def compare_values(a: Scalar, b: Scalar) -> int:
 
 
 class IndexEntry(Struct, frozen=True):
-    """Row of a table with its number, as an index orders it."""
+    """Entry of an index: a row and its permanent number."""
 
     row: tuple[Scalar, ...]
     number: int
 
 
 class KeyRange(Struct, frozen=True):
-    """Range of keys of an index between two entries: above *low*, up to *high*. None means unbounded.
+    """Range of an index: the entries after *low*, up to and including *high*. None means unbounded.
 
     [DOC: key-range locking].
     """
 
     place: tuple[str, str, str]
     columns: tuple[tuple[int, bool], ...]
-    """Positions of the key columns in the table, and whether they are in descending order."""
+    """(position in the table, True if descending) of each key column."""
     low: IndexEntry | None = None
     high: IndexEntry | None = None
 
     def compare(self, a: IndexEntry, b: IndexEntry) -> int:
-        """Return -1, 0 or 1 for the order of two entries. Equal keys are ordered by the numbers of the rows."""
+        """Return -1, 0 or 1 for the order of two entries. Row numbers determine the order of equal keys."""
         for position, is_descending in self.columns:
             sign = compare_values(a.row[position], b.row[position])
             if sign:
@@ -49,35 +49,37 @@ class KeyRange(Struct, frozen=True):
         return (a.number > b.number) - (a.number < b.number)
 
     def contains(self, entry: IndexEntry) -> bool:
-        """Return whether an entry is in the range."""
+        """Return whether the range contains an entry."""
         is_above = self.low is None or self.compare(entry, self.low) > 0
         return is_above and (self.high is None or self.compare(entry, self.high) <= 0)
 
 
 INDEX_END: Final = 0
-"""Number of the lock resource behind the last key of an index. Rows have higher numbers."""
+"""Row number that stands for the end of an index as a lock resource. Rows have higher numbers."""
 
 
 class ReadRows(Struct, frozen=True):
-    """Rows of a table that a query reads, by their numbers, and the ranges of keys around them."""
+    """Numbers of the rows that a query reads in a table, and the key ranges around these rows."""
 
     rows: frozenset[int]
     matching: frozenset[int]
-    """Rows among them that satisfy the conditions, as far as these are known."""
+    """Numbers of the read rows that satisfy the known conditions."""
     has_index: bool = True
-    """False for a scan of a heap."""
+    """True if the query reads an index, False if it scans a heap."""
     ranges: tuple[KeyRange, ...] = ()
-    """Ranges of keys; empty for a heap, and for keys that a unique index finds [DOC: key-range locking]."""
+    """Key ranges that the query reads. Empty for a heap, and for a row that a unique index finds [DOC:
+    key-range locking].
+    """
     next_keys: frozenset[int] = frozenset()
-    """Numbers of the keys that follow the ranges."""
+    """Numbers of the rows (or INDEX_END) that follow the key ranges."""
 
 
 class RowLocks(Struct, frozen=True):
-    """Locks on rows of a table until the end of the transaction (locks.py)."""
+    """Locks on rows of a table that the session holds until the end of the transaction (locks.py)."""
 
     place: tuple[str, str, str]
     mode: str
-    """S, U or X."""
+    """Lock mode of the rows: S, U or X."""
     rows: tuple[int, ...]
     ranges: tuple[KeyRange, ...] = ()
-    """Ranges of keys into which no other connection can insert."""
+    """Key ranges into which no other session can insert rows."""

@@ -1,4 +1,4 @@
-"""Catalog views and system tables: look-up of a name, and rows from one server's knowledge."""
+"""Catalog views and system tables: lookup by name, and the rows that the queried server knows."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -46,22 +46,22 @@ _PARTS: Final = (
     group_databases, group_replicas, instance, host, instance, mirroring, msdb, table_functions,
     schema, modules, security,
 )  # fmt: skip
-"""Modules that define views when they are imported."""
+"""Modules that register views when they are imported."""
 
 
 def list_view_rows(context: Context, name: str) -> Iterable[Record]:
-    """Return the rows of a view by its full lowercase name. Columns with a constant value are left out."""
+    """Return the rows of the view with a full lowercase name. Rows omit columns with a constant value."""
     rows = VIEWS[name].rows
     return () if rows is None else rows(context)
 
 
 def list_view_names(version: int) -> list[str]:
-    """Return the full names of all views in a version, for completion."""
+    """Return the full names of all views in a version, for code completion."""
     return sorted(view.name for view in VIEWS.values() if view.first_version <= version)
 
 
 def _find_constraint(context: Context, parts: list[str]) -> int | None:
-    """Return the id of a constraint in the current database; None if there is none with that name."""
+    """Return the object ID of a constraint in the current database; None if there is no such constraint."""
     schema = objects.list_schemas(context).get(parts[-2] if len(parts) > 1 and parts[-2] else "dbo")
     for view in (
         "sys.key_constraints",
@@ -77,7 +77,7 @@ def _find_constraint(context: Context, parts: list[str]) -> int | None:
 
 
 def get_object_id(context: Context, name: str) -> int | None:
-    """Return the id of a temp table or view for OBJECT_ID; None if unknown."""
+    """Return the value of OBJECT_ID for a name; None if there is no such object."""
     parts = [part.strip('[]"') for part in name.split(".")]
     if not parts[-1] or len(parts) > 3:
         return None

@@ -1,4 +1,4 @@
-"""Activity of an instance: requests, waits, processors and memory."""
+"""Catalog views about the activity of an instance: requests, waits, processors and memory."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ FIRST_MIRRORING_SPID: Final = 15
 
 
 def _list_mirroring_requests(context: Context) -> Iterable[Record]:
-    """Yield the threads of mirroring.
+    """Yield the requests of the mirroring threads.
 
-    There is 1 in all, 2 per principal database, and 3 plus the redo threads per mirror database [MANY].
+    An instance has 1 thread, 2 per principal database, and 3 plus the redo threads per mirror database
+    [MANY].
     """
     mirrored = [copy for copy in context.list_copies() if copy.group_kind == "mirroring"]
     if not mirrored:
@@ -53,7 +54,10 @@ def _list_mirroring_requests(context: Context) -> Iterable[Record]:
 
 
 def _count_redo_threads(context: Context) -> int:
-    """Return the number of redo threads: one in 2005 on any machine; later versions follow the published formula."""
+    """Return the number of redo threads per mirror database.
+
+    SQL Server 2005 has one on any machine. Later versions follow the published formula.
+    """
     enterprise = context.server.edition in ENTERPRISE
     return compute_redo_threads(context.computer.cores, enterprise) if context.version >= 2008 else 1
 
@@ -119,7 +123,7 @@ _BENIGN: Final = (
     "CHECKPOINT_QUEUE", "DIRTY_PAGE_POLL", "FT_IFTS_SCHEDULER_IDLE_WAIT", "LAZYWRITER_SLEEP",
     "LOGMGR_QUEUE", "REQUEST_FOR_DEADLOCK_SEARCH", "SLEEP_TASK", "SQLTRACE_BUFFER_FLUSH", "XE_TIMER_EVENT",
 )  # fmt: skip
-"""Wait types of idle threads, which always wait."""
+"""Wait types of threads that wait most of the time because they are idle."""
 _SCRIPT_WAITS: Final = """
 ASYNC_IO_COMPLETION ASYNC_NETWORK_IO BACKUPBUFFER BACKUPIO BACKUPTHREAD BROKER_RECEIVE_WAITFOR BROKER_TASK_STOP
 BROKER_TO_FLUSH CHKPT CLR_AUTO_EVENT CMEMTHREAD CXPACKET DBMIRROR_DBM_EVENT DBMIRROR_DBM_MUTEX DBMIRROR_EVENTS_QUEUE
@@ -130,7 +134,7 @@ RESOURCE_SEMAPHORE_QUERY_COMPILE SOS_SCHEDULER_YIELD THREADPOOL TRACEWRITE WAITF
 """
 _IDLE_GROUPS: Final = ("HADR_CLUSAPI_CALL", "HADR_LOGCAPTURE_WAIT", "HADR_NOTIFICATION_DEQUEUE",
                        "HADR_TIMER_TASK", "HADR_WORK_QUEUE")  # fmt: skip
-"""Wait types of the idle threads of availability groups, if the feature is enabled."""
+"""Wait types of idle threads of availability groups. These threads exist if the feature is enabled."""
 _GROUP_WAITS: Final = """
 HADR_COMPRESSED_CACHE_SYNC HADR_DATABASE_FLOW_CONTROL HADR_GROUP_COMMIT HADR_LOGCAPTURE_SYNC
 HADR_SYNCHRONIZING_THROTTLE HADR_TRANSPORT_FLOW_CONTROL PARALLEL_REDO_DRAIN_WORKER PARALLEL_REDO_FLOW_CONTROL
@@ -138,20 +142,21 @@ PARALLEL_REDO_LOG_CACHE PARALLEL_REDO_TRAN_LIST PARALLEL_REDO_TRAN_TURN PARALLEL
 PARALLEL_REDO_WORKER_WAIT_WORK REDO_THREAD_PENDING_WORK REDO_THREAD_SYNC
 """
 _UNKNOWN: Final = frozenset(_GROUP_WAITS.split())
-"""Wait types of availability groups that the flow does not model. Their figures are NULL. Documented names."""
+"""Wait types of availability groups that the flow does not model. Their values are NULL. Documented names."""
 _WAITS_2012: Final = frozenset({"HADR_SYNC_COMMIT", *_IDLE_GROUPS, *_UNKNOWN})
+"""Wait types that exist since SQL Server 2012."""
 _WAITS: Final = tuple(sorted({*_BENIGN, *_SCRIPT_WAITS.split(), *_WAITS_2012}))
-"""Wait types that scripts read. Documented [DOC: sys.dm_os_wait_stats]."""
+"""Wait types that monitoring scripts read. Documented [DOC: sys.dm_os_wait_stats]."""
 
 
 THREADPOOL_WAIT_MS: Final = 100.0
-"""Mean wait for a worker thread, from which the number of waits is derived. Assumed."""
+"""Mean wait for a worker thread. The number of such waits is derived from it. Assumed."""
 
 
 def _list_waits(context: Context) -> Iterable[Record]:
     """Yield the rows of sys.dm_os_wait_stats.
 
-    Benign waits grow with time, WRITELOG and DBMIRROR_DBM_EVENT with commits.
+    Waits of idle threads increase with time, WRITELOG and DBMIRROR_DBM_EVENT with commits.
     """
     up_ms = 1000.0 * compute_uptime_s(context)
     grown: dict[str, tuple[float, float]] = {}
@@ -190,7 +195,9 @@ def _list_waits(context: Context) -> Iterable[Record]:
             yield {"wait_type": name}
             continue
         count, total_ms = grown.get(name, (0.0, 0.0))
-        total_ms = total_ms if count >= 1.0 else 0.0  # a wait counts, with its time, only when it ends
+        total_ms = (
+            total_ms if count >= 1.0 else 0.0
+        )  # a wait and its time count only after the wait has ended
         yield {
             "wait_type": name,
             "waiting_tasks_count": int(count),
@@ -201,7 +208,7 @@ def _list_waits(context: Context) -> Iterable[Record]:
 
 
 def _compute_waiting_share(work: CopyLoad) -> float:
-    """Return the share of the log writes that a commit waits for."""
+    """Return the share of the log writes for which a commit waits."""
     return work.commits / work.log_writes if work.log_writes else 0.0
 
 
@@ -209,7 +216,10 @@ register_view("sys.dm_os_wait_stats", _list_waits)
 
 
 def count_worker_threads(context: Context) -> int:
-    """Return the effective max worker threads. Automatic on 64 bits: 512, plus 16 for each core above 4."""
+    """Return the maximum number of worker threads.
+
+    The automatic value on 64 bits is 512, plus 16 for each core above 4.
+    """
     return context.server.max_worker_threads or 512 + max(0, context.computer.cores - 4) * 16
 
 
@@ -245,45 +255,48 @@ register_view("sys.dm_os_schedulers", _list_schedulers)
 
 
 # --- load figures of an instance, derived from the flow ---------------------------------------------------
-# The figures cover writes, waits, batches and memory. The flow knows the log, commits, and the pages that
-# checkpoints and redo write. All figures here are derived from those and from settings. Therefore two samples
+# The figures cover writes, waits, batches and memory. The flow models the log, commits, and the pages that
+# checkpoints and redo write. All figures are derived from the flow and from settings. Therefore two samples
 # of a view give the same rates as the counters of the window. Figures without a basis in the flow (reads,
-# plans, latches) are left out.
+# plans, latches) are omitted.
 
 MEMORY_KB: Final = 64 * 2**20
 """Memory of every computer, as sys.dm_os_sys_info shows it. Assumed."""
 WINDOWS_KB: Final = 4 * 2**20
 """Memory of Windows and other programs. Assumed."""
 FIXED_MEMORY_KB: Final = 512 * 2**10
-"""Memory of the instance other than database pages. Assumed."""
+"""Memory of the instance that does not contain database pages. Assumed."""
 PAGE_KB: Final = 8
 PAGES_A_WRITE: Final = 16
-"""Pages per write of a checkpoint, which may write up to 32 [DOC: writing pages]. Assumed."""
+"""Number of pages in one write of a checkpoint. A write may have up to 32 pages [DOC: writing pages].
+Assumed.
+"""
 DATA_WRITE_MS: Final = 4.0
-"""Time of one write to a data file on a healthy disk. Assumed."""
+"""Duration of one write to a data file on a healthy disk. Assumed."""
 LOCKS_A_TRANSACTION: Final = 12
-"""Locks per transaction: tables, pages and rows that it changes. Assumed."""
+"""Number of locks of one transaction on the tables, pages and rows that it changes. Assumed."""
 
 
 class CopyLoad(Struct, frozen=True):
-    """Load of one copy of a database since the start of the counters."""
+    """Load of one database copy since the flow began to count."""
 
     commits: float = 0.0
     log_writes: float = 0.0
     log_kb: float = 0.0
     log_write_ms: float = 0.0
-    """Total time of the log writes."""
+    """Total duration of the log writes."""
     pages_written: float = 0.0
     data_write_ms: float = 0.0
     core_s: float = 0.0
+    """Processor time in core seconds."""
     delay_ms: float = 0.0
-    """Time that commits waited for another copy."""
+    """Total time that commits have waited for another copy."""
     starved_ms: float = 0.0
-    """Time that requests waited for a worker thread."""
+    """Total time that requests have waited for a worker thread."""
 
 
 def measure_copy_load(context: Context, copy: DatabaseCopy) -> CopyLoad:
-    """Measure the load of a copy on this instance: log that it writes, or log that it hardens and redoes."""
+    """Measure the load of a copy on this instance: of the log that it writes, or that it hardens and redoes."""
     flow = context.world.flow
     if copy.stream is not None:
         return _measure_received_load(context, copy.stream)
@@ -327,30 +340,30 @@ def _measure_received_load(context: Context, stream: int) -> CopyLoad:
 
 
 def measure_all_loads(context: Context) -> list[tuple[DatabaseCopy, CopyLoad]]:
-    """Return every copy of this instance with its load."""
+    """Return (copy, load) for each database copy of this instance."""
     return [(copy, measure_copy_load(context, copy)) for copy in context.list_copies()]
 
 
 def compute_uptime_s(context: Context) -> float:
-    """Return the seconds since the start of the instance."""
+    """Return the number of seconds since the start of the instance."""
     return max(0.0, (context.world.tick - context.server.started_tick) / TICKS_PER_S)
 
 
 def sum_core_s(works: Iterable[CopyLoad]) -> float:
-    """Return the processor time of the instance in core seconds. The flow reports it equally for each copy."""
+    """Return the processor time of the instance in core seconds.
+
+    The flow reports the time of the whole instance for each copy.
+    """
     return max((work.core_s for work in works), default=0.0)
 
 
 def compute_target_memory_kb(context: Context, max_server_memory_mb: int) -> int:
-    """Return the memory limit of the instance: max server memory, or the memory that Windows leaves."""
+    """Return the memory limit of the instance in KB: max server memory, or the memory that Windows leaves."""
     return min(max_server_memory_mb * 1024, MEMORY_KB - WINDOWS_KB)
 
 
 def count_cached_pages(context: Context, target_kb: int) -> int:
-    """Return the number of cached pages: the open databases, up to the available memory.
-
-    No page is evicted before that.
-    """
+    """Return the number of pages in the buffer pool: all pages of open databases, up to the available memory."""
     held_pages = arithmetic.add_in_order(
         copy.size_kb for copy in context.list_copies() if context.world.find_source_of(copy) is not None
     )
@@ -358,5 +371,5 @@ def count_cached_pages(context: Context, target_kb: int) -> int:
 
 
 def compute_total_memory_kb(context: Context, target_kb: int) -> int:
-    """Return the memory that the instance holds now, in KB."""
+    """Return the memory that the instance uses now, in KB."""
     return min(target_kb, FIXED_MEMORY_KB + PAGE_KB * count_cached_pages(context, target_kb))

@@ -1,8 +1,8 @@
-"""Availability groups as each server knows them: the cluster database, and the instance's own state.
+"""Views of availability groups and of the cluster, as the queried server knows them.
 
 Configuration comes from the node's copy of the cluster database. Views of the cluster are empty on a node
-without quorum. A primary sees the last reported state of each secondary; a secondary sees only its own. [DOC:
-availability group views] [DOC: availability group dynamic views]
+without quorum. A primary sees the last reported state of each secondary; a secondary sees only its own state.
+[DOC: availability group views] [DOC: availability group dynamic views]
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,17 +29,20 @@ from engine.tsql.catalog.shapes import find_literal_columns
 from engine.tsql.catalog.view import Record, register_view
 
 HEALTH: Final = ("NOT_HEALTHY", "PARTIALLY_HEALTHY", "HEALTHY")
+"""Descriptions of synchronization_health by number."""
 PREFERENCES: Final = ("PRIMARY", "SECONDARY_ONLY", "SECONDARY", "NONE")
+"""Values of automated_backup_preference by number."""
 _PRIMARY_CONNECTIONS: Final = {"ALL": 2, "READ_WRITE": 3}
+"""Keyword for connections in the primary role -> number. [DOC: availability group views]"""
 _SECONDARY_CONNECTIONS: Final = {"NO": 0, "READ_ONLY": 1, "ALL": 2}
-"""Documented keyword -> number. [DOC: availability group views]"""
+"""Keyword for connections in the secondary role -> number. [DOC: availability group views]"""
 
 SMALL_KB: Final = 1.0
-"""Backlog in KB below which all log counts as sent."""
+"""Send queue in KB below which all log is considered sent."""
 
 
 def list_local_groups(context: Context) -> list[tuple[AvailabilityGroup, ReplicaState]]:
-    """Return (group, knowledge of the local replica) for each group with a replica on the instance."""
+    """Return (group, state of the local replica) for each group with a replica on the instance."""
     world, server = context.world, context.session.server
     known_groups = (
         (replicas.find_group_config(world, server, state.guid), state)
@@ -56,14 +59,14 @@ def has_quorum(context: Context) -> bool:
 
 
 def list_cluster_groups(context: Context) -> tuple[AvailabilityGroup, ...]:
-    """Return all groups of the cluster. A node without quorum gets none."""
+    """Return all availability groups of the cluster; none on a node without quorum."""
     node = config.find_node_of(context.world, context.session.server)
     enabled = replicas.is_always_on_enabled(context.world, context.session.server)
     return node.config.groups if node is not None and enabled and has_quorum(context) else ()
 
 
 def _list_visible_replicas(context: Context) -> Iterator[tuple[AvailabilityGroup, Replica]]:
-    """Yield the configured replicas: all of the cluster or, without quorum, the instance's own ones."""
+    """Yield the configured replicas: all replicas of the cluster or, without quorum, those on the instance."""
     if has_quorum(context):
         yield from ((group, replica) for group in list_cluster_groups(context) for replica in group.replicas)
         return
@@ -96,7 +99,10 @@ def build_group_row(group: AvailabilityGroup) -> Record:
 
 
 def _list_replicas(context: Context) -> Iterable[Record]:
-    """Yield what the cluster or, without quorum, the instance knows. [DOC: sys.availability_replicas]."""
+    """Yield the rows of sys.availability_replicas, without quorum only those that the instance knows.
+
+    [DOC: sys.availability_replicas].
+    """
     world, server = context.world, context.session.server
     reaches_cluster = has_quorum(context)
     for group, replica in _list_visible_replicas(context):
@@ -126,7 +132,7 @@ def _list_replicas(context: Context) -> Iterable[Record]:
 
 
 def get_database_number(context: Context, group: AvailabilityGroup, database: str) -> int:
-    """Return the number of a database in its group. Every copy has the same number."""
+    """Return the number of a database in its group, which is the same on every replica."""
     copies = (copy.availability for copy in context.world.list_copies_of(database))
     return next((own_copy.database_guid for own_copy in copies if own_copy.guid == group.guid), 0)
 
@@ -169,10 +175,11 @@ def _list_listeners(context: Context) -> Iterable[Record]:
 _ADDRESS_STATES: Final = {
     ResourceState.OFFLINE: 0, ResourceState.ONLINE: 1, ResourceState.ONLINE_PENDING: 2, ResourceState.FAILED: 3,
 }  # fmt: skip
+"""State of an IP address resource -> state of the listener's IP address."""
 
 
 def _list_listener_addresses(context: Context) -> Iterable[Record]:
-    """Yield the listener addresses. Of several, the one in the owner's subnet is online."""
+    """Yield the IP addresses of the listeners. Only the address in the owner's subnet is online."""
     node = config.find_node_of(context.world, context.session.server)
     for group in list_cluster_groups(context):
         role = node.config.find_role(group.name) if node is not None else None
@@ -194,7 +201,7 @@ def _list_listener_addresses(context: Context) -> Iterable[Record]:
 
 
 def _list_tcp_listeners(context: Context) -> Iterable[Record]:
-    """Yield the listeners of the instance: T-SQL, its endpoint, and its availability group listeners.
+    """Yield the TCP listeners of the instance: for T-SQL, its endpoint, and availability group listeners.
 
     [DOC: dm_tcp_listener_states]
     """
@@ -257,9 +264,10 @@ register_view("sys.availability_read_only_routing_lists", _list_routing_entries)
 
 
 def is_primary(context: Context, database: str) -> int | None:
-    """Return 1 for a primary copy, 0 for a secondary copy, NULL for a database in no group.
+    """Evaluate sys.fn_hadr_is_primary_replica.
 
-    Documented [DOC: sys.fn_hadr_is_primary_replica].
+    Return 1 for a primary copy, 0 for a secondary copy, NULL for a database that is in no group. Documented
+    [DOC: sys.fn_hadr_is_primary_replica].
     """
     copy = context.find_copy(database)
     if copy is None or copy.availability.guid is None:
@@ -268,11 +276,13 @@ def is_primary(context: Context, database: str) -> int | None:
 
 
 def evaluate_backup_preference(context: Context, database: str) -> int:
-    """Evaluate sys.fn_hadr_backup_is_preferred_replica: 1 in no group, else by the group's preference.
+    """Evaluate sys.fn_hadr_backup_is_preferred_replica. Return 1 for a database that is in no group.
 
-    Of the replicas that the preference allows and whose node is up, the one with the highest priority is
-    preferred; of equal ones, the first by name. Documented except for equal priorities [DOC:
-    sys.fn_hadr_backup_is_preferred_replica].
+    The candidates are the replicas that the group's preference allows and whose node is up. The candidate
+    with the
+    highest priority is preferred; of equal priorities, the first by name. Documented except for equal
+    priorities
+    [DOC: sys.fn_hadr_backup_is_preferred_replica].
     """
     world, server = context.world, context.session.server
     copy = context.find_copy(database)
@@ -306,9 +316,10 @@ def _is_reachable(context: Context, replica: Replica) -> bool:
     return config.read_node_state(context.world, own_node.name, node.name) != "Down"
 
 
-# --- cluster of the instance in its dynamic views ---------------------------------------------------------
-# Quorum, members, networks, and nodes of a cluster instance. Documented [DOC: sys.dm_hadr_cluster]: a node
-# without quorum shows no rows.
+# --- dynamic views about the cluster of the instance ------------------------------------------------------
+# The views show quorum, members, networks, and the nodes of a cluster instance. On a node without quorum,
+# they
+# show no rows. Documented [DOC: sys.dm_hadr_cluster].
 
 _QUORUM_TYPES: Final = {
     None: (0, "NODE_MAJORITY"),
@@ -316,11 +327,13 @@ _QUORUM_TYPES: Final = {
     "File Share Witness": (2, "NODE_AND_FILE_SHARE_MAJORITY"),
     "Cloud Witness": (5, "CLOUD_WITNESS"),
 }
+"""Kind of the witness -> (quorum_type, quorum_type_desc)."""
 _WITNESS_TYPES: Final = {
     "Physical Disk": (1, "DISK_WITNESS"),
     "File Share Witness": (2, "FILE_SHARE_WITNESS"),
     "Cloud Witness": (3, "CLOUD_WITNESS"),
 }
+"""Kind of the witness -> (member_type, member_type_desc)."""
 
 
 def _find_node_and_cluster(context: Context) -> tuple[Node, Cluster] | None:
@@ -391,12 +404,12 @@ register_view("sys.dm_hadr_cluster_networks", _list_networks)
 
 
 def _list_common_owners(role: ClusterRole) -> list[str]:
-    """Return the nodes on which every resource of the role may run."""
+    """Return the nodes on which every resource of the role can run."""
     return [name for name in role.preferred if all(name in resource.owners for resource in role.resources)]
 
 
 def _list_instance_nodes(context: Context) -> Iterable[Record]:
-    """Yield the nodes of a failover cluster instance; none for a standalone instance."""
+    """Yield the nodes of a failover cluster instance. A standalone instance has none."""
     world = context.world
     role = instances.find_instance_role(world, context.session.server)
     for name in _list_common_owners(role) if role is not None else ():

@@ -1,4 +1,4 @@
-"""Types of columns as the catalog shows them: ids, lengths, digits.
+"""Data types as the catalog shows them (IDs, lengths, precision, scale), and system objects with columns.
 
 [DOC: sys.types]
 """
@@ -23,11 +23,11 @@ TYPE_IDS: Final = {
     "bigint": 127, "varbinary": 165, "varchar": 167, "binary": 173, "char": 175, "timestamp": 189, "nvarchar": 231,
     "nchar": 239, "xml": 241,
 }  # fmt: skip
-"""Type -> system_type_id. Documented [DOC: sys.types]."""
+"""Name of a type -> system_type_id. Documented [DOC: sys.types]."""
 
 
 def build_type_record(type_text: str) -> Record:
-    """Return the catalog values of a T-SQL type, as sys.columns and sys.types show them."""
+    """Return the columns that describe a T-SQL type, in views such as sys.columns and sys.types."""
     try:
         kind = read_type(type_text, 1)
     except SqlError:
@@ -67,11 +67,11 @@ def build_type_record(type_text: str) -> Record:
 
 
 _SCALED_LENGTHS: Final = {"time": 3, "datetime2": 6, "datetimeoffset": 8}
-"""Type -> bytes with up to two digits of fractional seconds. [DOC: data types]"""
+"""Name of a type -> length in bytes with up to two digits of fractional seconds. [DOC: data types]"""
 
 
 def _get_fixed_length(kind: SqlType) -> int:
-    """Return max_length of a type whose name contains no length.
+    """Return max_length of a type that is declared without a length.
 
     [DOC: data types]
     """
@@ -81,13 +81,15 @@ def _get_fixed_length(kind: SqlType) -> int:
 
 
 _POINTERS: Final = {**dict.fromkeys(("text", "ntext", "image"), 16), "sql_variant": 8016}
-"""Type -> max_length. It is the length of the pointer to a text outside the row."""
+"""Name of a type -> max_length. For text types, this is the length of the pointer to the value."""
 _LONGEST: Final = {"text": 2**31 - 1, "ntext": 2**30 - 1, "image": 2**31 - 1}
-"""Type -> maximum number of characters or bytes."""
+"""Name of a type -> maximum number of characters or bytes in a value."""
 _WIDE_TEXTS: Final = frozenset({"nchar", "nvarchar", "ntext", "sysname"})
+"""Text types with two bytes per character."""
 _MOMENTS: Final = {"datetime": (23, 3), "smalldatetime": (16, 0), "date": (10, 0)}
-"""Type -> precision and scale in sys.columns. Documented [DOC: sys.types]."""
+"""Date or time type -> (precision, scale) in sys.columns. Documented [DOC: sys.types]."""
 _BEFORE_FRACTION: Final = {"time": 8, "datetime2": 19, "datetimeoffset": 26}
+"""Date or time type -> precision without fractional seconds."""
 
 
 def _get_radix(kind: SqlType) -> int | None:
@@ -97,7 +99,7 @@ def _get_radix(kind: SqlType) -> int | None:
 
 
 def _get_fraction_digits(kind: SqlType) -> int | None:
-    """Return DATETIME_PRECISION, the digits of fractional seconds; None for other types.
+    """Return DATETIME_PRECISION, the number of digits of fractional seconds; None for other types.
 
     Documented [DOC: each view].
     """
@@ -107,18 +109,17 @@ def _get_fraction_digits(kind: SqlType) -> int | None:
 
 
 def _get_clock_digits(kind: SqlType) -> tuple[int, int]:
-    """Return precision and scale of a date or time type in sys.columns."""
+    """Return (precision, scale) of a date or time type in sys.columns."""
     if kind.name in _BEFORE_FRACTION:
         return _BEFORE_FRACTION[kind.name] + (kind.scale + 1 if kind.scale else 0), kind.scale
     return _MOMENTS.get(kind.name, (1, 0) if kind.name == "bit" else (0, 0))
 
 
-# --- tables and views of the product in master and msdb, as objects with columns --------------------------
-# [DOC: system tables]
+# --- tables and views of the product in master and msdb, as objects with columns [DOC: system tables] -----
 
 
 def list_shipped_tables(context: Context) -> Iterator[tuple[str, str]]:
-    """Yield (name, full name) of each table and view of the product in schema dbo of the current database."""
+    """Yield (name, full name) of each product table and view in the schema dbo of the current database."""
     prefix = f"{context.session.database.lower()}.dbo."
     for name, view in sorted(VIEWS.items()):
         if name.startswith(prefix) and view.first_version <= context.version:
@@ -135,9 +136,10 @@ BUILT: Final = {
     2014: "2014-02-20 20:48:35.270", 2016: "2016-04-30 00:44:20.000", 2017: "2017-08-22 19:38:02.290",
     2019: "2019-09-24 14:21:42.270", 2022: "2022-10-08 06:32:45.927",
 }  # fmt: skip
-"""Version -> create_date of system objects, the time of its build. Seen in public output."""
+"""Version -> create_date of system objects, which is the build time of the version. Seen in public output."""
 
 _BASE_TYPES: Final = {"S": "SYSTEM_TABLE", "SQ": "SERVICE_QUEUE", "IT": "INTERNAL_TABLE"}
+"""Type of a base object -> type_desc."""
 
 
 @cache
@@ -146,7 +148,7 @@ def _load_base_tables() -> tuple[dict[str, str], ...]:
 
 
 def list_base_objects(database: str, version: int) -> Iterator[Record]:
-    """Yield the system base tables of a database, and its predefined queues. [DOC: system base tables]."""
+    """Yield the system base tables and predefined queues of a database. [DOC: system base tables]."""
     built = BUILT[max(year for year in BUILT if year <= version)]
     for row in _load_base_tables():
         if row["database"] in ("", database.lower()):
@@ -164,7 +166,10 @@ def list_base_objects(database: str, version: int) -> Iterator[Record]:
 
 
 def list_shipped_objects(context: Context) -> Iterable[Record]:
-    """Yield the tables and views of the product in master and msdb. [DOC: system tables]."""
+    """Yield the system base tables, and the product's tables and views in the current database.
+
+    [DOC: system tables].
+    """
     yield from list_base_objects(context.session.database, context.version)
     for name, full_name in list_shipped_tables(context):
         kind = "V " if _SHIPPED_VIEWS.search(name) else "U "
@@ -181,7 +186,7 @@ def list_shipped_objects(context: Context) -> Iterable[Record]:
 
 
 def list_shipped_columns(context: Context) -> Iterable[Record]:
-    """Yield the columns of the product's views. Not all of them have a documented nullability."""
+    """Yield the columns of the product's tables and views. The nullability of some is not documented."""
     for name, full_name in list_shipped_tables(context):
         for index, column in enumerate(VIEWS[full_name].list_columns_in(context.version), start=1):
             if not column.name.startswith("asked_"):

@@ -1,4 +1,4 @@
-"""Configuration options of the instance in sp_configure and sys.configurations, as data."""
+"""Configuration options of the instance, which sp_configure and sys.configurations show."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -14,8 +14,8 @@ from engine.tsql.catalog.view import Record, register_view
 _TEXT: Final = (
     resources.files("engine.tsql.catalog").joinpath("configurations.txt").read_text(encoding="utf-8")
 )
-"""Id, name, first or (with a minus) last version; minimum, maximum, default; a: advanced, d: dynamic;
-description.
+"""One option per line: ID, name, first version or (negative) last version; minimum, maximum, default; flags
+(a: advanced, d: dynamic); description.
 
 Documented [DOC: server configuration options; sys.configurations].
 """
@@ -36,7 +36,7 @@ class Option(Struct, frozen=True):
 
 @lru_cache(maxsize=8)
 def list_options(version: int) -> tuple[Option, ...]:
-    """Return the options of a version, by id."""
+    """Return the options of a version in the order of their IDs."""
     option_list = []
     for line in _TEXT.strip().split("\n"):
         head, minimum, maximum, default, marks, description = line.split("|")
@@ -50,26 +50,27 @@ def list_options(version: int) -> tuple[Option, ...]:
 
 
 def get_option_value(context: Context, name: str) -> int:
-    """Return the value in use of an option."""
+    """Return the value of an option that is in use."""
     if name == "max worker threads":
         return context.server.max_worker_threads
     return _set_value(context, name, "in_use")
 
 
 def get_configured_value(context: Context, name: str) -> int:
-    """Return the configured value of an option of sp_configure. RECONFIGURE makes it the value in use."""
+    """Return the configured value of an option, which RECONFIGURE makes the value in use."""
     row = ledger_tables.OPTIONS.find_row(context.world, context.server.name, "name", name)
     return get_option_value(context, name) if row is None else int(str(row["value"]))
 
 
 def _set_value(context: Context, name: str, column: Literal["value", "in_use"]) -> int:
+    """Return the configured value or the value in use of an option (*column*)."""
     row = ledger_tables.OPTIONS.find_row(context.world, context.server.name, "name", name)
     default = next(option.default for option in list_options(context.version) if option.name == name)
     if row is None:
         return default
     waits = row.get("at_start")
     if column == "in_use" and waits is not None and context.server.started_tick > int(str(row["tick"])):
-        return int(str(waits))  # RECONFIGURE has deferred it to the next start
+        return int(str(waits))  # RECONFIGURE had deferred the value to this start
     return int(str(row[column]))
 
 

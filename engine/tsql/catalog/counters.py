@@ -1,6 +1,8 @@
-"""sys.dm_os_performance_counters: each partner's own values, with names padded to 128 characters as in the product.
+"""Performance counters of an instance: sys.dm_os_performance_counters.
 
-A rate (/sec) is a running total, as in the product: take two samples and divide by the seconds in between.
+Names are padded to 128 characters as in the product. A rate (/sec) is a running total, as in the product:
+take
+two samples and divide the difference by the seconds between them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -51,14 +53,15 @@ def _list_instance_counters() -> Iterable[tuple[str, str, str, int, int, int]]:
 
 
 INSTANCE: Final = tuple(_list_instance_counters())
-"""Counters of the instance: object, name, instance, type, first and last version.
+"""Counters of the instance: (object, name, instance, type, first version, last version).
 
-Documented [DOC: Use SQL Server Objects].
-
-Counters whose work is not simulated (scans, latches, compilations …) stay 0.
+Documented [DOC: Use SQL Server Objects]. Counters of work that is not simulated (scans, latches, compilations
+…)
+stay 0.
 """
 
 _COUNTERS_2008: Final = 2008
+"""Version that introduced further counters."""
 _MIRRORING: Final = (
     # name, type, first version
     ("Bytes Received/sec", TOTAL, 2005),
@@ -83,7 +86,9 @@ _MIRRORING: Final = (
     ("Sends/sec", TOTAL, 2005),
     ("Transaction Delay", GAUGE, 2005),
 )
-"""Counters of a mirrored database. Documented [DOC: Database Mirroring object]. Versions and types are from memory."""
+"""Counters of a mirrored database. Documented [DOC: Database Mirroring object]. Versions and types are from
+memory.
+"""
 
 _DATABASES: Final = (
     # name, type, first and last version
@@ -107,11 +112,11 @@ _DATABASES: Final = (
     ("Transactions/sec", TOTAL, 2005, 9999),
     ("Write Transactions/sec", TOTAL, 2008, 9999),
 )
-"""Counters of a database. Those whose work is not simulated stay 0. Documented [DOC: Databases object]."""
+"""Counters of a database. Those of work that is not simulated stay 0. Documented [DOC: Databases object]."""
 
 
 def _read_mirroring_values(context: Context, copy: DatabaseCopy) -> dict[str, float]:
-    """Return the counters of one partner. Counters of the other role stay 0."""
+    """Return the mirroring counters of a copy. The counters of the other role are 0."""
     flow = context.world.flow
     if copy.source is not None:
         values: dict[str, float] = {}
@@ -198,7 +203,7 @@ def _build_record(group: str, name: str, instance: str, value: float | None, kin
 
 
 def _add_total_instance(values: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-    """Return *values* with their sum as the instance `_Total`."""
+    """Return *values* with an additional instance `_Total`, which contains the sums."""
     total: dict[str, float] = {}
     for instance_values in values.values():
         for name, value in instance_values.items():
@@ -239,9 +244,9 @@ def _list_counters(context: Context) -> Iterable[Record]:
 
 
 def _read_instance_values(context: Context, work: Sequence[CopyLoad]) -> dict[str, float]:
-    """Return counters of the instance by object and name.
+    """Return the simulated counters of the instance by object and name.
 
-    Derived (activity.py), with one batch for each transaction of a client.
+    The values are derived from the load (activity.py). Each transaction of a client counts as one batch.
     """
     commits, seconds = (
         arithmetic.add_in_order(copy_load.commits for copy_load in work),
@@ -288,7 +293,7 @@ Mirrored Write Transactions/sec;Redo Bytes/sec;Redo Queue KB;Sends/sec;Transacti
 Log Remaining for Undo KB;Log Scanned for Undo KB
 """.replace("\n", "").split(";")
 )
-"""Counters of Database Mirroring with simulated values. Undo counters are 0: undo on a new mirror takes no time."""
+"""Simulated counters of Database Mirroring. Undo counters are 0, because undo on a new mirror takes no time."""
 
 _DATABASE_COUNTERS: Final = frozenset(
     """
@@ -297,11 +302,11 @@ Log Flush Wait Time;Log Flush Waits/sec;Log Flush Write Time (ms);Log Flushes/se
 Write Transactions/sec
 """.replace("\n", "").split(";")
 )
-"""Counters of the object Databases with simulated values."""
+"""Simulated counters of the object Databases."""
 
 
 def list_constant_counters(context: Context) -> frozenset[str]:
-    """Return the names of counters that the simulation never changes from 0."""
+    """Return the names of the counters that are not simulated and stay 0 or NULL."""
     changing_names = (
         {name.partition(":")[2] for name in _read_instance_values(context, ())}
         | _OF_MIRRORING

@@ -1,4 +1,4 @@
-"""sys.databases and related views: databases, their files, and their recovery state."""
+"""sys.databases and related views: databases, their files, logs and settings."""
 
 from collections.abc import Iterable
 from importlib import resources
@@ -18,7 +18,9 @@ from engine.tsql.catalog.view import PARTLY_SILENT, Columns, ComputedRecord, Rec
 from engine.tsql.scalars.values import MARK, Scalar
 
 COLLATION: Final = "SQL_Latin1_General_CP1_CI_AS"
+"""Collation of every database."""
 DURABILITY: Final = ("DISABLED", "ALLOWED", "FORCED")
+"""Descriptions of delayed_durability by number."""
 LOG_REUSE: Final = {
     "NOTHING": 0,
     "CHECKPOINT": 1,
@@ -28,18 +30,23 @@ LOG_REUSE: Final = {
     "DATABASE_MIRRORING": 5,
     "AVAILABILITY_REPLICA": 9,
 }
-"""Reason -> number of log_reuse_wait. Documented [DOC: sys.databases]."""
+"""log_reuse_wait_desc -> log_reuse_wait. Documented [DOC: sys.databases]."""
 
 
 def find_log_reuse_wait(context: Context, copy: DatabaseCopy) -> str:
-    """Return the reason that prevents log reuse for this copy; NOTHING for a copy that does not write its own log."""
+    """Return the reason that prevents log reuse in this copy.
+
+    Return NOTHING for a copy that does not write its own log.
+    """
     return logspace.find_reuse_wait(context.world, copy.source)
 
 
 def get_displayed_state(copy: DatabaseCopy) -> DbState:
-    """Return the state in sys.databases.
+    """Return the state of a copy in sys.databases.
 
-    A copy whose recovery or role is not settled is RECOVERING, one without its disk SUSPECT.
+    A copy whose recovery or role is not settled is RECOVERING. A copy without its disk is SUSPECT. A copy in
+    standby
+    is ONLINE.
     """
     if copy.disk_failed and copy.db_state is DbState.ONLINE:
         return DbState.SUSPECT
@@ -51,17 +58,18 @@ def get_displayed_state(copy: DatabaseCopy) -> DbState:
 
 
 def _get_target_recovery_s(level: int) -> int:
-    """Return 60 for a database created on 2016 or later, by its compatibility level; else 0.
+    """Return the target recovery time: 60 s for a database created by SQL Server 2016 or later, else 0.
 
-    Documented [DOC: sys.databases].
+    The compatibility level *level* indicates the version. Documented [DOC: sys.databases].
     """
     return 60 if level >= COMPATIBILITY[2016] else 0
 
 
 def _find_create_date(context: Context, name: str) -> str:
-    """Return the creation date.
+    """Return the creation date of a database.
 
-    tempdb is created at every start; the dates of master and model are those of public listings.
+    tempdb is created at every start of the service. The dates of master and model are those of public
+    listings.
     """
     if name == "tempdb":
         return context.get_datetime_value(context.server.started_tick)
@@ -97,7 +105,7 @@ _SYSTEM_COLUMNS: Final[Columns[str]] = {
     "physical_database_name": lambda context, name: name,
     "is_db_chaining_on": lambda context, name: int(name in ("master", "msdb", "tempdb")),
 }
-"""Functions for the columns of a system database, by column."""
+"""Column of sys.databases -> function that computes it for a system database."""
 
 
 def _find_user_access(context: Context, copy: DatabaseCopy) -> str:
@@ -147,6 +155,7 @@ _COPY_COLUMNS: Final[Columns[DatabaseCopy]] = {
     "delayed_durability_desc": lambda context, copy: DURABILITY[copy.delayed_durability],
     "physical_database_name": lambda context, copy: copy.database,
 }
+"""Column of sys.databases -> function that computes it for a database copy."""
 
 _SNAPSHOT_COLUMNS: Final[Columns[Snapshot]] = {
     "name": lambda context, snapshot: snapshot.name,
@@ -160,10 +169,11 @@ _SNAPSHOT_COLUMNS: Final[Columns[Snapshot]] = {
     ),
     "physical_database_name": lambda context, snapshot: snapshot.name,
 }
+"""Column of sys.databases -> function that computes it for a database snapshot."""
 
 
 def list_all_databases(context: Context) -> Iterable[Record]:
-    """Yield the four system databases, the server's own copies and its database snapshots."""
+    """Yield the rows of sys.databases: system databases, the server's copies, and its database snapshots."""
     defaults = find_literal_columns("databases._database")
     for name in SYSTEM_DATABASES:
         yield ComputedRecord(context, name, _SYSTEM_COLUMNS, defaults)
@@ -190,6 +200,7 @@ _OLD_STATUS: Final = {
     DbState.EMERGENCY: 32768,
     DbState.OFFLINE: 512,
 }
+"""Bits of `status` in sysdatabases."""
 
 
 def _list_sysdatabases(context: Context) -> Iterable[Record]:
@@ -233,7 +244,7 @@ def _build_file_row(name: str, path: str, file_id: int, log: bool, size_kb: floa
 
 
 def _build_growth_columns(options: FileOptions) -> dict[str, Scalar]:
-    """Return the columns for FILEGROWTH and MAXSIZE, if the file specifies them."""
+    """Return the columns for FILEGROWTH and MAXSIZE that the file specifies."""
     growth_columns: dict[str, Scalar] = {}
     if options.growth_kb is not None:
         growth_columns |= {"growth": int(options.growth_kb / 8), "is_percent_growth": 0}
@@ -245,9 +256,9 @@ def _build_growth_columns(options: FileOptions) -> dict[str, Scalar]:
 
 
 def list_files_of(context: Context, copy: DatabaseCopy) -> list[Record]:
-    """Return the files of a copy: data, log, and added ones.
+    """Return the files of a copy: data file, log file, and added files.
 
-    The files of a database in the RESTORING state are in that state themselves [DOC: File States].
+    The files of a database in the RESTORING state also have that state [DOC: File States].
     """
     restoring: Record = {}
     if get_displayed_state(copy) is DbState.RESTORING:
@@ -277,14 +288,14 @@ SYSTEM_FILES: Final = {
     "model": ("modeldev", "model", "modellog"),
     "msdb": ("MSDBData", "MSDBData", "MSDBLog"),
 }
-"""System database -> logical name and file of its data, and name of its log.
+"""System database -> (logical name and file name of its data file, logical name of its log file).
 
 Documented [DOC: master database; model database; msdb database; tempdb database].
 """
 
 
 def list_system_files(context: Context, name: str) -> list[Record]:
-    """Return the two files of a system database."""
+    """Return the data file and the log file of a system database."""
     number = SYSTEM_DATABASES[name]
     data, data_file, log = SYSTEM_FILES[name]
     files = (
@@ -309,7 +320,7 @@ def _list_sparse_files(context: Context, picture: Snapshot) -> list[Record]:
 
 
 def list_file_rows(context: Context) -> Iterable[Record]:
-    """Yield every file of the instance."""
+    """Yield the files of all databases on the instance."""
     for name in SYSTEM_DATABASES:
         yield from list_system_files(context, name)
     for copy in context.list_copies():
@@ -369,7 +380,7 @@ register_view("sys.database_recovery_status", _list_recovery_status)
 
 
 def list_log_space(context: Context) -> Iterable[tuple[str, float, float]]:
-    """Yield (database, log size in MB, used %) of every open database, as DBCC SQLPERF(LOGSPACE) lists them."""
+    """Yield (database, log size in MB, used percentage) for each open database, as in DBCC SQLPERF(LOGSPACE)."""
     for name in SYSTEM_DATABASES:
         yield name, 1.99, 35.0
     for copy in context.list_copies():
@@ -387,7 +398,7 @@ def list_log_space(context: Context) -> Iterable[tuple[str, float, float]]:
 
 
 def _list_log_space_usage(context: Context) -> Iterable[Record]:
-    """Yield the log of the current database."""
+    """Yield the log space usage of the current database."""
     for name, size_mb, used in list_log_space(context):
         if name.lower() == context.session.database.lower():
             size = int(size_mb * 1024.0**2)
@@ -403,23 +414,23 @@ register_view("sys.dm_db_log_space_usage", _list_log_space_usage)
 
 
 VLF_BYTES: Final = 2**30
-"""Size of a virtual log file, as in the numbers of lineage.lsn."""
+"""Size of a virtual log file in bytes, as in the numbers of format_lsn."""
 
 
 class VirtualLogFile(NamedTuple):
-    """Virtual log file, as DBCC LOGINFO lists it."""
+    """Virtual log file, as DBCC LOGINFO shows it."""
 
     offset: int
     size: int
     number: int
-    """Sequence number; 0 if it was never used."""
+    """Sequence number; 0 if the file was never used."""
     status: int
-    """Status; 2 if its log is needed."""
+    """2 if the file contains active log, else 0."""
     parity: int
 
 
 def list_virtual_log_files(world: World, source: int) -> Iterable[VirtualLogFile]:
-    """Yield the virtual log files of a writable log, in file order. Derived from the log in use."""
+    """Yield the virtual log files of a writable log in file order. They are derived from the log in use."""
     reading = world.flow.read_source(source)
     end_kb = world.flow.read_source_positions(source).flushed_kb
     count = max(1, round(reading.log_size_kb * 1024 / VLF_BYTES))
@@ -427,7 +438,7 @@ def list_virtual_log_files(world: World, source: int) -> Iterable[VirtualLogFile
     last = int(end_kb * 1024) // VLF_BYTES
     first = max(last - count + 1, int(max(0.0, end_kb - reading.log_used_kb) * 1024) // VLF_BYTES)
     for index in range(count):
-        number = last - (last - index) % count  # each file was reused every *count* files
+        number = last - (last - index) % count  # the *count* files are reused in turn
         used = number >= 0
         status = 2 if used and number >= first else 0
         parity = (128 if number // count % 2 else 64) if used else 0
@@ -435,19 +446,21 @@ def list_virtual_log_files(world: World, source: int) -> Iterable[VirtualLogFile
 
 
 def get_end_of_log_kb(context: Context, copy: DatabaseCopy) -> float:
-    """Return the end of this copy's hardened log, in KB."""
+    """Return the position in KB up to which this copy has hardened its log."""
     return streams.get_end_of_log_kb(context.world, copy)
 
 
 # --- database-level settings ------------------------------------------------------------------------------
-# Database scoped configurations and Query Store. They cannot be changed here, so all values are defaults.
-# Documented [DOC: ALTER DATABASE SCOPED CONFIGURATION; ALTER DATABASE SET options]; the numbers are those in
+# Database scoped configurations and Query Store options cannot be changed in the simulation, so that all
+# values are
+# defaults. Documented [DOC: ALTER DATABASE SCOPED CONFIGURATION; ALTER DATABASE SET options]. The numbers are
+# those in
 # public output.
 
 _CONFIGURATIONS: Final = (
     resources.files("engine.tsql.catalog").joinpath("scoped.txt").read_text(encoding="utf-8")
 )
-"""Number, name, default and first version. Configurations of 2022 are left out."""
+"""One configuration per line: number, name, default and first version. Those of SQL Server 2022 are omitted."""
 
 
 def _list_configurations(context: Context) -> Iterable[Record]:
@@ -472,22 +485,23 @@ _OF_CUSTOM: Final = (
     "capture_policy_total_execution_cpu_time_ms",
     "capture_policy_stale_threshold_hours",
 )
-"""Columns that are NULL unless the capture mode is CUSTOM."""
+"""Query Store columns that are NULL unless the capture mode is CUSTOM."""
 
 
 _QUERY_STORE_STATES: Final = ("OFF", "READ_ONLY", "READ_WRITE")
+"""Descriptions of the Query Store state by number."""
 
 
 def has_query_store(context: Context, copy: DatabaseCopy) -> bool:
-    """Return whether the Query Store is on: in databases that SQL Server 2022 has created [DOC: Query Store].
+    """Return whether the Query Store is on, as in databases created by SQL Server 2022.
 
-    A database from an earlier version keeps its compatibility level, by which it is recognized. Assumed.
+    [DOC: Query Store]. A database from an earlier version is recognized by its compatibility level. Assumed.
     """
     return context.version >= 2022 and options.get_compatibility_level(context.world, copy) >= 160
 
 
 def _list_query_stores(context: Context) -> Iterable[Record]:
-    """Yield the default options and the state as in sys.databases. master and tempdb cannot have a query store."""
+    """Yield the Query Store options of the current database. master and tempdb have no Query Store."""
     if context.session.database.lower() in ("master", "tempdb"):
         return
     modern = context.version >= 2019

@@ -1,6 +1,6 @@
-"""Files and folders of a server in its file functions: backups, certificates, database files.
+"""Files and folders of a server for its file functions: backups, certificates, database files.
 
-As for BACKUP, an existing drive has every folder, because nothing here creates or deletes folders.
+As in BACKUP, an existing drive has every folder, because the simulation does not create or delete folders.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ def _list_all_paths(context: Context, host: str) -> Iterator[str]:
 
 
 def find_path_kind(context: Context, path: str) -> tuple[int, int, int]:
-    """Return whether the file exists, whether it is a folder, and whether its parent folder exists."""
+    """Return three flags: the file exists, the path is a folder, the parent folder exists."""
     bare_path = path.rstrip("\\")
     if not bare_path or (not bare_path.startswith("\\\\") and not volumes.get_drive_of(bare_path)):
         return 0, 0, 0
@@ -33,7 +33,7 @@ def find_path_kind(context: Context, path: str) -> tuple[int, int, int]:
 
 
 def list_descendants(context: Context, path: str) -> list[tuple[str, int, bool]]:
-    """Return (name, depth from 1, whether it is a file) for everything in a folder."""
+    """Return (name, depth from 1, True for a file) for each file and folder in a folder."""
     try:
         host, local = files.locate_path(context.world, context.server.name, path.rstrip("\\") + "\\x")
     except SqlError:

@@ -1,7 +1,7 @@
-"""Counters of availability groups: data that a replica sends to each other one, and waits of a database.
+"""Performance counters of availability groups: data exchanged between two replicas, and waits of databases.
 
 Documented [DOC: counters of replicas]; types are from memory. A counter of the other role is 0, as in the
-product. A counter without a value in the flow is NULL.
+product. A counter that the flow cannot provide is NULL.
 """
 
 from collections.abc import Iterable
@@ -16,12 +16,14 @@ TOTAL, GAUGE = 272696576, 65792
 """cntr_type of a running total that is shown per second, and of a plain number."""
 
 Values = dict[str, float | None]
+"""Counter -> value. None means that the value is not simulated."""
 
 _CONNECTION_COUNTERS: Final = (
     "Bytes Received from Replica/sec", "Bytes Sent to Replica/sec", "Bytes Sent to Transport/sec",
     "Flow Control Time (ms/sec)", "Flow Control/sec", "Receives from Replica/sec", "Resent Messages/sec",
     "Sends to Replica/sec", "Sends to Transport/sec",
 )  # fmt: skip
+"""Counters of the object Availability Replica."""
 _DATABASE_COUNTERS: Final = (
     # name, type, first version
     ("Database Flow Control Delay", TOTAL, 2016),
@@ -42,7 +44,9 @@ _DATABASE_COUNTERS: Final = (
     ("Total Log requiring undo", GAUGE, 2012),
     ("Transaction Delay", TOTAL, 2012),
 )
+"""Counters of the object Database Replica."""
 _UNDO: Final = ("Log remaining for undo", "Redo Bytes Remaining", "Total Log requiring undo")
+"""Counters that are unknown while a database is reverting or initializing, and otherwise 0."""
 
 WITHOUT_SOURCE: Final = frozenset(
     {
@@ -51,11 +55,11 @@ WITHOUT_SOURCE: Final = frozenset(
         "Log Apply Ready Queue", "Redo blocked/sec", "Resent Messages/sec",
     }
 )  # fmt: skip
-"""Counters that the flow model cannot provide, such as those of message gates and commit groups."""
+"""Counters that the flow model cannot provide, such as those of flow control and group commits."""
 
 
 def _read_sent_counters(context: Context, copy: DatabaseCopy, peer: str) -> Values:
-    """Return the counters of log sent from a primary to one secondary, for one database."""
+    """Return the counters of the log of one database that a primary sends to the secondary *peer*."""
     world = context.world
     other_copy = world.copies.get((peer, copy.database))
     if (
@@ -79,7 +83,10 @@ def _read_sent_counters(context: Context, copy: DatabaseCopy, peer: str) -> Valu
 
 
 def _read_received_counters(context: Context, copy: DatabaseCopy) -> Values:
-    """Return the counters of log received from the primary, for one database. The secondary answers each message."""
+    """Return the counters of the log of one database that a secondary receives.
+
+    The secondary answers each message.
+    """
     if copy.stream is None:
         return {}
     flow = context.world.flow
@@ -95,7 +102,7 @@ def _read_received_counters(context: Context, copy: DatabaseCopy) -> Values:
 
 
 def _sum_counters(parts: Iterable[Values]) -> Values:
-    """Return the sums of the counters. A sum is unknown if one part is unknown."""
+    """Return the sum of each counter. A sum is None if one of its values is None."""
     total: Values = {}
     for part in parts:
         for name, value in part.items():
@@ -105,7 +112,7 @@ def _sum_counters(parts: Iterable[Values]) -> Values:
 
 
 def _collect_link_counters(context: Context) -> dict[str, Values]:
-    """Return the counters by instance name (group:replica)."""
+    """Return the counters of the connections to other replicas by instance name (group:replica)."""
     values_by_peer: dict[str, Values] = {}
     for group, state in list_local_groups(context):
         copies = [copy for copy in context.list_copies() if copy.availability.guid == group.guid]
@@ -152,9 +159,9 @@ def _read_database_counters(context: Context, copy: DatabaseCopy) -> Values:
 
 
 def list_counters(context: Context) -> Iterable[tuple[str, str, str, float | None, int]]:
-    """Yield (object, counter, instance, value, type) on an instance with replicas.
+    """Yield (object, counter, instance, value, type) for each counter of an instance with replicas.
 
-    A value that is not simulated is NULL.
+    A value that is not simulated is None.
     """
     for instance, values in _collect_link_counters(context).items():
         for name in _CONNECTION_COUNTERS:

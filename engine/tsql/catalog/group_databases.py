@@ -1,4 +1,4 @@
-"""Databases of availability groups in the catalog: states, positions and queues as each server knows them."""
+"""Views about databases of availability groups: states, log positions and queues, as each server knows them."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -34,24 +34,26 @@ from engine.tsql.catalog.view import Record, register_view
 
 
 class ReplicaDatabase(Struct, frozen=True):
-    """Database of a replica, as the queried instance knows it."""
+    """Database on one replica, as the queried instance knows it."""
 
     group: AvailabilityGroup
     replica: Replica
     copy: DatabaseCopy
-    """Copy of the database on this instance."""
+    """The queried instance's own copy of the database."""
     state: SyncState
 
     @property
     def local(self) -> bool:
-        """Return whether the row is about the instance's own copy."""
+        """Return whether the replica is on the queried instance."""
         return self.replica.server == self.copy.server
 
     @property
     def health(self) -> int:
-        """Return synchronization_health: healthy in the state at which the replica's mode aims.
+        """Return synchronization_health.
 
-        Documented. Reverting and initializing are not healthy.
+        It is healthy (2) in the target state of the replica's mode. Reverting and initializing are not
+        healthy (0).
+        Documented.
         """
         synchronous = self.replica.mode is CommitMode.SYNCHRONOUS_COMMIT
         target = SyncState.SYNCHRONIZED if synchronous else SyncState.SYNCHRONIZING
@@ -61,7 +63,7 @@ class ReplicaDatabase(Struct, frozen=True):
 
 
 def list_databases(context: Context, group: AvailabilityGroup) -> Iterator[ReplicaDatabase]:
-    """Yield the instance's own databases of a group and, on a primary, those of every joined replica."""
+    """Yield the databases of a group on the instance and, on a primary, also those on every joined replica."""
     world, server = context.world, context.session.server
     for copy in replicas.list_group_copies(world, server, group.guid):
         for replica in group.replicas:
@@ -127,14 +129,14 @@ NO_RECOVERY_LSN: Final = 4294967295429496729500001
 
 
 def _find_truncation(context: Context, copy: DatabaseCopy) -> int | None:
-    """Return the position up to which the log of a primary database may be truncated."""
+    """Return the LSN up to which the log of a primary database can be truncated; None without a writable log."""
     if copy.source is None:
         return None
     return format_lsn(min(hold for _, hold in streams.list_log_holds(context.world, copy, copy.source)))
 
 
 def _build_own_log_columns(context: Context, replica_database: ReplicaDatabase) -> Record:
-    """Return the primary's own row: nothing is sent to it, and nothing is redone."""
+    """Return the log columns of the primary's own row. Nothing is sent to the primary or redone on it."""
     world, copy = context.world, replica_database.copy
     if copy.source is None:
         return {}
@@ -161,7 +163,7 @@ def _build_own_log_columns(context: Context, replica_database: ReplicaDatabase) 
 
 
 def _estimate_log_time(context: Context, source: int, behind_kb: float) -> str | None:
-    """Estimate when the log *behind_kb* before the end was written; NULL if none is written now."""
+    """Estimate the time at which the log *behind_kb* before the end was written; None if unknown."""
     age_s = _estimate_log_age_s(context, source, behind_kb)
     if age_s is None:
         return None
@@ -169,17 +171,20 @@ def _estimate_log_time(context: Context, source: int, behind_kb: float) -> str |
 
 
 LEAST_RATE_KB_PER_S: Final = 1.0
+"""Log rate below which no log is written, because a smoothed rate never becomes 0."""
 LEAST_TRANSACTIONS_PER_S: Final = 0.001
-"""Rates below which no log is written: a smoothed rate never becomes 0."""
+"""Transaction rate below which no transaction runs, because a smoothed rate never becomes 0."""
 
 USUAL_TRANSACTION_KB: Final = 3.0
-"""Least log of a transaction; a stopped workload has none. Assumed."""
+"""Minimum log per transaction in the estimate, because the workload setting may be 0. Assumed."""
 
 
 def _estimate_log_age_s(context: Context, source: int, behind_kb: float) -> float | None:
-    """Estimate how long ago the log *behind_kb* before the end was written; None if none is written now. Derived.
+    """Estimate how long ago the log *behind_kb* before the end was written. Derived.
 
-    The estimate uses the current rate, or the mean rate if no log is written or commits stall.
+    Return None if no log was written. The estimate uses the current rate, or the mean rate if no log is
+    written or
+    commits stall.
     """
     flow, now_s = context.world.flow, context.world.t_s
     stalled_s, rate = flow.measure_stall_s(source), flow.read_source(source).log_generation_kb_per_s
@@ -197,9 +202,10 @@ def _estimate_log_age_s(context: Context, source: int, behind_kb: float) -> floa
 
 
 def _build_received_log_columns(context: Context, replica_database: ReplicaDatabase) -> Record:
-    """Return a secondary's row, on the primary (as reported to it) or on the secondary itself.
+    """Return the log columns of a secondary's row, on the primary (as reported to it) or on the secondary.
 
-    The last report of a lost secondary is from the time of the loss. Only a primary knows what it has sent.
+    The last report of a lost secondary is from the time of the loss. Only a primary knows which log it has
+    sent.
     """
     world = context.world
     guid, lead = replica_database.group.guid, not replica_database.local
@@ -315,7 +321,7 @@ register_view("sys.dm_hadr_database_replica_cluster_states", _list_database_clus
 
 
 def _list_seeding_attempts(context: Context) -> Iterator[tuple[AvailabilityGroup, str, Seeding]]:
-    """Yield (group, seeded server, attempt) for the seedings that the instance sends or receives."""
+    """Yield (group, server that is seeded, attempt) for each seeding that the instance sends or receives."""
     own_server = context.session.server
     for (server, guid), state in sorted(context.world.replicas.items()):
         group = replicas.find_group_config(context.world, own_server, guid)
@@ -325,7 +331,7 @@ def _list_seeding_attempts(context: Context) -> Iterator[tuple[AvailabilityGroup
 
 
 def _list_automatic_seedings(context: Context) -> Iterable[Record]:
-    """Yield the rows of automatic seeding. current_state is a text in the product; its words are derived."""
+    """Yield the rows of automatic seeding. current_state is text in the product; its values are derived."""
     own_server = context.session.server
     for group, server, attempt in _list_seeding_attempts(context):
         source = own_server == attempt.source
@@ -351,7 +357,7 @@ def _list_automatic_seedings(context: Context) -> Iterable[Record]:
 
 
 def _list_seeding_transfers(context: Context) -> Iterable[Record]:
-    """Yield the seedings whose data is being sent or received now."""
+    """Yield the seedings that are transferring data now."""
     world, own_server = context.world, context.session.server
     for group, server, attempt in _list_seeding_attempts(context):
         copy = world.copies.get((own_server, attempt.database))

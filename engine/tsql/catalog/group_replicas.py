@@ -1,4 +1,4 @@
-"""Replicas and groups in the catalog: roles, health and nodes as each server knows them."""
+"""Views about replicas and availability groups: roles, health and nodes, as each server knows them."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -33,6 +33,7 @@ from engine.tsql.catalog.mirroring import list_page_repairs
 from engine.tsql.catalog.view import Record, register_view
 
 _OPERATIONAL: Final = ("PENDING_FAILOVER", "PENDING", "ONLINE", "OFFLINE", "FAILED", "FAILED_NO_QUORUM")
+"""Descriptions of operational_state by number."""
 
 
 def _get_operational_state(context: Context, state: ReplicaState) -> int | None:
@@ -47,7 +48,7 @@ def _get_operational_state(context: Context, state: ReplicaState) -> int | None:
 
 
 def compute_replica_health(context: Context, group: AvailabilityGroup, server: str) -> int:
-    """Return the worst health of a replica's databases. Without databases the replica is not synchronized."""
+    """Return the worst health of a replica's databases; 0 (not healthy) without databases."""
     return min(
         (database.health for database in list_databases(context, group) if database.replica.server == server),
         default=0,
@@ -60,7 +61,7 @@ def _get_recovery_health(context: Context, group: AvailabilityGroup) -> int:
 
 
 def _list_visible_replicas(context: Context, group: AvailabilityGroup, state: ReplicaState) -> list[Replica]:
-    """Return the replicas whose state the instance knows: all on the primary, else its own."""
+    """Return the replicas whose state the instance knows: all replicas on the primary, otherwise its own."""
     leads = state.role is ReplicaRole.PRIMARY
     return [replica for replica in group.replicas if leads or replica.server == state.server]
 
@@ -106,14 +107,15 @@ _CONNECTING: Final = {
     "actively refused it.)'.",
     64: "An error occurred while receiving data: '64(The specified network name is no longer available.)'.",
 }
-"""Number of a network error -> its text in the wording of 1474. Known."""
+"""Number of a network error -> its text, in the wording of message 1474. Known."""
 
 
 def _find_connection_error(context: Context, peer: str) -> int:
-    """Return the error of connecting to a server that the network reaches.
+    """Return the network error of a connection attempt to a server that the network reaches.
 
-    It is 10060 if a firewall drops the packets, 10061 if nothing listens, 64 if the handshake is refused
-    after the connection was accepted.
+    The error is 10060 if a firewall drops the packets, 10061 if nothing listens, and 64 if the server refuses
+    the
+    handshake on an accepted connection.
     """
     world, server = context.world, context.session.server
     instance = world.instances[peer]
@@ -126,7 +128,7 @@ def _find_connection_error(context: Context, peer: str) -> int:
 
 
 def _has_failed_to_reconnect(context: Context, contact: Contact, guid: int, peer: str) -> bool:
-    """Return whether the first attempt to reconnect has failed. A hung server still accepts it."""
+    """Return whether the first attempt to reconnect has failed. A hung server still accepts connections."""
     world = context.world
     waited = contact.since_tick + TICKS_PER_S < world.tick
     if contact.connected or not waited or world.instances[peer].hung:
@@ -135,9 +137,9 @@ def _has_failed_to_reconnect(context: Context, contact: Contact, guid: int, peer
 
 
 def _build_last_error_columns(context: Context, guid: int, peer: str) -> Record:
-    """Return the last connection error with *peer*, or the current one.
+    """Return the columns about the last or current connection error with *peer*.
 
-    Which of several errors a server keeps is derived.
+    The choice between several errors is derived.
     """
     world, server = context.world, context.session.server
     contact = world.contacts.get((guid, server, peer))
@@ -206,7 +208,7 @@ def _list_replica_cluster_states(context: Context) -> Iterable[Record]:
 
 
 def _list_possible_nodes(context: Context, server: str) -> list[str]:
-    """Return the nodes on which the instance of a replica can run."""
+    """Return the nodes on which the instance that hosts a replica can run."""
     node = config.find_node_of(context.world, server)
     if node is None:
         return []

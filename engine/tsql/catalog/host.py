@@ -1,4 +1,4 @@
-"""Computer of the instance in its dynamic views: Windows, memory, services, files of a database."""
+"""Views about the computer of the instance: Windows, memory, services, file groups."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -25,14 +25,15 @@ _BUILDS: Final = {
     "2008 R2": (6, 1, 7601), "2012": (6, 2, 9200), "2012 R2": (6, 3, 9600), "2016": (10, 0, 14393),
     "2019": (10, 0, 17763), "2022": (10, 0, 20348),
 }  # fmt: skip
-"""Windows Server -> version numbers and build. Known."""
+"""Name of Windows Server -> version and build. Known."""
 
 
 def get_windows_version(context: Context) -> tuple[str, tuple[int, int, int]]:
-    """Return the name, version numbers and build of Windows Server.
+    """Return the name of Windows Server and its version and build.
 
-    It is that of the cluster, or else the oldest that the product supports. Nodes of a newer Windows keep the
-    functional level of an older cluster.
+    This is the version of the cluster, but at least the oldest version that the product supports. Nodes with
+    a newer Windows
+    keep the functional level of an older cluster.
     """
     oldest = "2016" if context.version >= 2019 else "2012" if context.version >= 2016 else "2008 R2"
     node = config.find_node_of(context.world, context.session.server)
@@ -67,19 +68,21 @@ register_view("sys.dm_os_host_info", _list_host_info)
 
 
 def _compute_memory_kb(context: Context) -> tuple[int, int]:
-    """Return the target memory and the total memory of the instance, in KB."""
+    """Return (target memory, total memory) of the instance in KB."""
     target_kb = compute_target_memory_kb(context, get_option_value(context, "max server memory (MB)"))
     return target_kb, compute_total_memory_kb(context, target_kb)
 
 
 LEAST_FREE_KB: Final = 1024 * 1024
-"""Memory that the instance leaves free under an unlimited max server memory. Assumed."""
+"""Minimum memory that remains free if max server memory is unlimited. Assumed."""
 
 
 def _list_memory(context: Context) -> Iterable[Record]:
-    """Yield the memory figures.
+    """Yield the row of sys.dm_os_sys_memory.
 
-    Free memory is what Windows and the instance leave. The page file has the same size. Derived.
+    The free memory is the memory that Windows and the instance leave. The page file has the size of the
+    memory.
+    Derived.
     """
     _, held_kb = _compute_memory_kb(context)
     free_kb = max(MEMORY_KB - WINDOWS_KB - held_kb, LEAST_FREE_KB)
@@ -115,7 +118,7 @@ register_view("sys.dm_os_process_memory", _list_process_memory)
 
 
 CPU_TICKS_A_MS: Final = 2_500_000
-"""Counter ticks per ms of a processor with 2.5 GHz. Assumed."""
+"""Counter ticks per millisecond of a processor with 2.5 GHz. Assumed."""
 
 
 def _list_system_info(context: Context) -> Iterable[Record]:

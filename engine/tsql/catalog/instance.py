@@ -1,4 +1,4 @@
-"""Instance in the catalog: its name, options, messages, linked servers, objects."""
+"""Views about the instance: its name, messages, linked servers, system objects and event sessions."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -81,7 +81,7 @@ def _build_system_object(context: Context, name: str, full_name: str, kind: str,
 
 
 SYSTEM_SCHEMA: Final = 4
-"""schema_id of sys."""
+"""schema_id of the schema sys."""
 
 
 def _list_system_views(context: Context) -> Iterable[Record]:
@@ -115,7 +115,7 @@ def _list_system_objects(context: Context) -> Iterable[Record]:
 
 
 def _prepend_user_objects(view_name: str, system: Rows) -> Rows:
-    """Yield the objects of users, then those of the system."""
+    """Build a function that yields the user objects of *view_name* before the system objects."""
 
     def rows(context: Context) -> Iterable[Record]:
         yield from _list_rows(context, view_name)
@@ -170,9 +170,11 @@ register_view(
 
 
 # --- built-in sessions of extended events -----------------------------------------------------------------
-# system_health, and since 2012 AlwaysOn_health. AlwaysOn_health starts with the instance if the New
-# Availability Group wizard created or joined a group there; otherwise it is stopped. Derived: an instance
-# with a replica counts as set up by the wizard.
+# The sessions are system_health and, since 2012, AlwaysOn_health. AlwaysOn_health starts with the instance if
+# the New
+# Availability Group wizard has created or joined a group on it; otherwise, it is stopped. Derived: the wizard
+# has set
+# up every instance with a replica.
 
 HEALTH_EVENTS: Final = (
     "alwayson_ddl_executed", "availability_group_lease_expired", "availability_replica_automatic_failover_validation",
@@ -183,13 +185,13 @@ HEALTH_EVENTS: Final = (
 
 
 class EventSession(Struct, frozen=True):
-    """Event session that is defined on the instance."""
+    """Event session of the instance."""
 
     number: int
     name: str
     running: bool
     starts: bool
-    """True if it starts with the instance (STARTUP_STATE)."""
+    """True if the session starts with the instance (STARTUP_STATE)."""
     events: tuple[str, ...] | None = None
     """Events of the session; None if they are not simulated."""
 

@@ -1,4 +1,4 @@
-"""Transactions of T-SQL windows, their locks, and waits for locks."""
+"""Views about transactions of T-SQL windows, their locks, and waits for locks."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -19,18 +19,19 @@ from engine.tsql.catalog.view import Record, register_view
 from engine.tsql.language.columns import Key
 
 FIRST_PAGE: Final = 73
+"""Number of the first page of a table, for the descriptions of row locks."""
 ROWS_OF_PAGE: Final = 100
 """Number of rows per page, for the descriptions of row locks. Assumed."""
 
 HEAP: Final = 72_057_594_038_000_000
-"""First id of heaps and indexes, as in the product."""
+"""Offset between an object ID and the ID of its heap or index. The sum looks like an ID of the product."""
 
 
 # --- resources ---------------------------------------------------------------------------------------------
 
 
 class LockResource(Struct, frozen=True):
-    """Locked resource, as sys.dm_tran_locks names it."""
+    """Locked resource, as sys.dm_tran_locks shows it."""
 
     type: str
     """DATABASE, OBJECT, PAGE, RID, KEY or APPLICATION."""
@@ -40,18 +41,18 @@ class LockResource(Struct, frozen=True):
     owner: str = "TRANSACTION"
     count: int = 1
     page: str = ""
-    """Page of a row; else empty."""
+    """Page of a row; empty for other resources."""
 
     @property
     def wait_resource(self) -> str:
-        """Return the resource as sys.dm_exec_requests shows it."""
+        """Return the value of `wait_resource` in sys.dm_exec_requests."""
         if self.type == "OBJECT":
             return f"OBJECT: {self.database_id}:{self.entity}:0 "
         middle = f"{self.entity} " if self.type == "KEY" else ""
         return f"{self.type}: {self.database_id}:{middle}{self.description}"
 
     def format_description(self, mode: str) -> str:
-        """Return the description in sys.dm_os_waiting_tasks. *mode*: mode in which others have locked it."""
+        """Return the description in sys.dm_os_waiting_tasks. *mode*: lock mode of the session that holds it."""
         tail = f"dbid={self.database_id} id=lock{self.entity & 0xFFFFFF:x} mode={mode} "
         tail += f"associatedObjectId={self.entity}"
         if self.type == "OBJECT":
@@ -69,7 +70,7 @@ def _build_object_resource(context: Context, object_key: ObjectKey) -> LockResou
     number = context.find_database_id(object_key[1]) or 0
     if locks.is_application(object_key):
         return _build_application_resource(context, object_key)
-    if not object_key[2]:  # ALTER DATABASE waits for the whole database
+    if not object_key[2]:  # an empty name means the whole database, for which ALTER DATABASE waits
         return LockResource("DATABASE", number, "", 0)
     return LockResource("OBJECT", number, "", objects.compute_object_id(object_key[2]))
 
@@ -77,14 +78,17 @@ def _build_object_resource(context: Context, object_key: ObjectKey) -> LockResou
 def _build_application_resource(
     context: Context, key: ObjectKey, owner: str = "TRANSACTION", count: int = 1
 ) -> LockResource:
-    """Return a resource of sp_getapplock: principal id, name and hash [DOC: sys.dm_tran_locks]."""
+    """Return the resource of sp_getapplock: principal ID, name and hash [DOC: sys.dm_tran_locks]."""
     digest = hashlib.blake2b(repr(key).encode(), digest_size=4).hexdigest()
     description = f"0:[{locks.describe_resource(key)}]:({digest})"
     return LockResource("APPLICATION", context.find_database_id(key[1]) or 0, description, 0, owner, count)
 
 
 def _build_row_resource(context: Context, object_key: ObjectKey, number: int) -> LockResource:
-    """Return a row of a heap, or the key of a row in a table with a unique key. INDEX_END has a key of its own."""
+    """Return the resource of a row: its key if the table has a unique key, else its place in the heap.
+
+    INDEX_END has its own key.
+    """
     stored_object = objects.read_object(context, object_key)
     table = (
         stored_object.item if stored_object is not None and isinstance(stored_object.item, Table) else None
@@ -123,11 +127,14 @@ class CurrentWait(Struct, frozen=True):
     description: str = ""
     blocker: int = 0
     lock: tuple[LockResource, str] | None = None
-    """Requested lock with its mode; None for another wait."""
+    """(requested resource, requested mode) of a wait for a lock; None for another wait."""
 
 
 def find_waits(context: Context) -> dict[int, CurrentWait]:
-    """Return the waits on this server by session ID: for a WAITFOR, a lock, or the log of a commit."""
+    """Return the current waits on this server by session ID.
+
+    They are waits of WAITFOR, backups and restores, and waits for a lock or for the log of a commit.
+    """
     waits_by_spid: dict[int, CurrentWait] = {}
     sessions = {session.spid: session for _, session in context.list_sessions()}
     for name, session in context.list_sessions():
@@ -158,7 +165,10 @@ def find_waits(context: Context) -> dict[int, CurrentWait]:
 
 
 def _get_commit_wait_type(context: Context, database: str) -> str:
-    """Return the wait type of a commit: for the log of another copy, or for its own. [DOC: sys.dm_os_wait_stats]."""
+    """Return the wait type of a commit, which waits for another copy or only for its own log.
+
+    [DOC: sys.dm_os_wait_stats]
+    """
     copy = context.world.copies.get((context.session.server, database))
     if copy is None or copy.source is None or not context.world.flow.count_waiting_commits(copy.source):
         return "WRITELOG"
@@ -171,11 +181,13 @@ _DEVICE_WAITS: Final = {
     "RESTORE DATABASE": "BACKUPTHREAD",
     "RESTORE LOG": "BACKUPTHREAD",
 }
-"""Command -> wait type of its backup or restore thread. [DOC: sys.dm_os_wait_stats]. Derived: the longest wait."""
+"""Command -> longest wait of its backup or restore thread. [DOC: sys.dm_os_wait_stats]. The choice is
+derived.
+"""
 
 
 def compute_progress(context: Context, run: Submission | None) -> tuple[float, int]:
-    """Return percent complete and remaining ms of a backup, restore or page check; zeros for other statements."""
+    """Return (percent complete, remaining ms) of a backup, restore or page check; zeros for other statements."""
     if run is None or run.waiting != "pending" or run.command not in (*_DEVICE_WAITS, "DBCC TABLE CHECK"):
         return 0.0, 0
     total_ticks, done_ticks = run.due_tick - run.begun_tick, context.world.tick - run.begun_tick
@@ -208,13 +220,13 @@ def _build_lock_wait(
 _WAIT_TYPES: Final = {
     "RangeS-S": "LCK_M_RS_S", "RangeS-U": "LCK_M_RS_U", "RangeX-X": "LCK_M_RX_X", "RangeI-N": "LCK_M_RIn_NL"
 }  # fmt: skip
-"""Mode of a key-range lock -> its wait type [DOC: sys.dm_os_wait_stats]."""
+"""Key-range lock mode -> wait type [DOC: sys.dm_os_wait_stats]."""
 
 
 def _find_lock_mode(
     context: Context, session: SqlSession | None, object_key: ObjectKey, row: int | None
 ) -> str:
-    """Return the mode in which a connection has locked the object or row, X if unknown."""
+    """Return the mode in which a session has locked the object or row; X if the mode is unknown."""
     if session is None:
         return "X"
     current_session = _get_current_session(context, session)
@@ -224,12 +236,13 @@ def _find_lock_mode(
 
 
 LOCK_SCHEMA: Final = "LCK_M_SCH_M"
+"""Wait type of a redo thread that waits for a schema modification lock."""
 REDO_SPID: Final = 20
-"""First session ID of redo, which runs in system sessions. Assumed."""
+"""First session ID of redo threads, which are system sessions. Assumed."""
 
 
 class RedoWait(Struct, frozen=True):
-    """Redo thread of a readable secondary that waits for a reader.
+    """Wait of a redo thread on a readable secondary for a query.
 
     [DOC: active secondaries]
     """
@@ -242,7 +255,7 @@ class RedoWait(Struct, frozen=True):
 
 
 def list_redo_waits(context: Context) -> Iterator[RedoWait]:
-    """Yield the redo threads that wait until a query releases its schema lock."""
+    """Yield the waits of redo threads for the schema lock of a query."""
     world = context.world
     spids = {
         connection.client.name: connection.spid
@@ -295,7 +308,7 @@ register_view("sys.dm_os_waiting_tasks", _list_waiting_tasks)
 
 
 def list_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]:
-    """Yield (session, resource, mode, GRANT or WAIT) of every lock on this server."""
+    """Yield (session ID, resource, mode, GRANT or WAIT) for each lock on this server."""
     requested_waits = find_waits(context)
     yield from _list_database_locks(context)
     for _, session in context.list_sessions():
@@ -320,7 +333,7 @@ def list_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]
 
 
 def _list_database_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]:
-    """Yield the shared lock of each session on its database: of windows, the Agent and applications."""
+    """Yield the shared lock of each session on its database, including the Agent and applications."""
     world, server = context.world, context.server.name
     database_by_spid = {
         session.spid: _get_current_session(context, session).database
@@ -337,15 +350,15 @@ def _list_database_locks(context: Context) -> Iterator[tuple[int, LockResource, 
 
 
 MASTER: Final = 1
-"""database_id of master. A connection there shows no database lock."""
+"""database_id of master, on which sessions hold no database lock."""
 
 
 _INTENTS: Final = {"S": ("IS", "IS"), "U": ("IX", "IU")}
-"""Mode of a row, without its range -> modes of the table and of the page; others need IX."""
+"""Mode of a row lock without its range -> (mode on the table, mode on the page). Other modes need IX."""
 
 
 def _list_intent_locks(row: LockResource, mode: str) -> list[tuple[LockResource, str]]:
-    """Return the intent locks on the table and the page of a locked row.
+    """Return the intent locks on the table and page of a locked row.
 
     [DOC: lock compatibility]
     """
@@ -392,7 +405,7 @@ register_view("sys.dm_tran_locks", _list_locks)
 
 
 def _list_open_transactions(context: Context) -> Iterator[SqlSession]:
-    """Yield the connections with an explicit transaction, or with a commit that waits for its log."""
+    """Yield the sessions with an explicit transaction, or with a commit that waits for its log."""
     for _, session in context.list_sessions():
         sql_session = _get_current_session(context, session)
         if sql_session.transactions or sql_session.committing:
@@ -402,11 +415,11 @@ def _list_open_transactions(context: Context) -> Iterator[SqlSession]:
 WITHOUT_CLIENTS: Final = frozenset(
     f"sys.dm_tran_{kind}_transactions" for kind in ("active", "session", "database")
 )
-"""Views without the transactions of client programs, which commit within milliseconds."""
+"""Views that omit the transactions of client programs, because these commit within milliseconds."""
 
 
 def has_running_clients(context: Context) -> bool:
-    """Return whether a client program is inside a transaction on this server."""
+    """Return whether a client program has an open transaction on this server."""
     return any(
         connection.working for connection in connections.list_connections(context.world, context.server.name)
     )
@@ -440,7 +453,10 @@ register_view("sys.dm_tran_session_transactions", _list_session_transactions)
 
 
 def _list_database_transactions(context: Context) -> Iterable[Record]:
-    """Yield the databases that each transaction has changed. The log of a system database is not simulated."""
+    """Yield the databases that each transaction has changed, except for system databases.
+
+    The log of a system database is not simulated.
+    """
     for session in _list_open_transactions(context):
         written_databases = {place[1] for place, _ in session.writes}.intersection(SYSTEM_DATABASES)
         for database in sorted(written_databases):

@@ -1,4 +1,4 @@
-"""Mirroring as each server knows it: sessions, witness records, endpoints, connections."""
+"""Views about mirroring: sessions, witness records, endpoints and connections, as each server knows them."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -14,7 +14,7 @@ from engine.tsql.catalog.view import Record, register_view
 
 
 def _find_failover_lsn_kb(context: Context, copy: DatabaseCopy) -> float:
-    """Return the last log that is hardened on both partners, as far as this one knows, in KB."""
+    """Return the position in KB up to which both partners have hardened the log, as far as this server knows."""
     world = context.world
     source = world.find_source_of(copy)
     if source is None or not quorum.is_connected_to_partner(world, copy):
@@ -93,6 +93,7 @@ register_view("sys.database_mirroring_witnesses", _list_witness_records)
 # --- endpoints -------------------------------------------------------------------------------------------
 
 _ROLES: Final = {"NONE": 0, "PARTNER": 1, "WITNESS": 2, "ALL": 3}
+"""Role of an endpoint -> number."""
 _AUTHENTICATION: Final = {
     "WINDOWS NTLM": (1, "NTLM"),
     "WINDOWS KERBEROS": (2, "KERBEROS"),
@@ -204,7 +205,7 @@ register_view("sys.tcp_endpoints", list_tcp_endpoints)
 
 
 def _get_authentication_method(endpoint: Endpoint | None) -> str:
-    """Return the authentication method of a connection, as the endpoint determines it."""
+    """Return the authentication method of a connection, which the endpoint determines."""
     words = endpoint.authentication.split() if endpoint is not None else []
     if words[:1] == ["CERTIFICATE"]:
         return "Certificate"
@@ -212,7 +213,7 @@ def _get_authentication_method(endpoint: Endpoint | None) -> str:
 
 
 def _list_connections(context: Context) -> Iterable[Record]:
-    """Yield one row for each instance to which this one is connected. All sessions share the connection."""
+    """Yield one row for each connected instance. All mirroring sessions share the connection."""
     world, own_server = context.world, context.session.server
     ticks_by_peer: dict[str, int] = {}
     for (_, server, peer), contact in world.contacts.items():
@@ -242,7 +243,7 @@ def _list_connections(context: Context) -> Iterable[Record]:
 
 
 def _sum_bytes_to(context: Context, peer: str) -> int:
-    """Return the bytes of log that the principals here have sent to *peer*."""
+    """Return the bytes of log that the principals on this instance have sent to *peer*."""
     total_kb = 0.0
     for copy in context.list_copies():
         if copy.mirroring.partner == peer and copy.source is not None:
@@ -256,7 +257,7 @@ register_view("sys.dm_db_mirroring_connections", _list_connections)
 
 
 def list_page_repairs(context: Context, only_groups: bool = False) -> Iterable[Record]:
-    """Yield the page repairs of mirrored databases, or those of databases in availability groups."""
+    """Yield the page repairs of mirrored databases, or with *only_groups* those of availability groups."""
     for copy in context.list_copies():
         for repair in copy.page_repairs if (copy.availability.guid is not None) is only_groups else ():
             yield {

@@ -1,4 +1,4 @@
-"""Catalog views of procedures, functions and views: their texts, options and parameters."""
+"""Catalog views of procedures, functions and views: their definitions, options and parameters."""
 
 import re
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from engine.tsql.catalog.view import Record, register_view
 def _list_modules(context: Context) -> Iterable[Record]:
     for _, number, item in list_named_objects(context):
         if isinstance(item, objects.UserProcedure | objects.UserView | objects.UserFunction):
-            # the options of WITH before the body of a module
+            # options in the WITH clause, before the body of a module
             definition = item.definition
             options_match = _OPTIONS.search(definition)
             words = (
@@ -34,7 +34,7 @@ def _list_modules(context: Context) -> Iterable[Record]:
 _OPTIONS: Final = re.compile(
     r"\bWITH\s+((?:(?:SCHEMABINDING|RECOMPILE|ENCRYPTION|VIEW_METADATA)\b[\s,]*)+)", re.IGNORECASE
 )
-"""Pattern of the options before the AS of a module."""
+"""Pattern of the options in the WITH clause of a module."""
 
 
 register_view("sys.sql_modules", _list_modules)

@@ -1,4 +1,4 @@
-"""Tables of msdb: rows of the mirroring monitor, suspect pages, backup history."""
+"""Tables of msdb: mirroring monitor, suspect pages, backup history, SQL Server Agent and Database Mail."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, cast
@@ -18,7 +18,7 @@ from engine.tsql.scalars.values import Scalar, to_text
 
 
 def _list_monitor_rows(context: Context) -> Iterable[Record]:
-    """Yield the rows of the monitor table, which exists after its first update [DOC: sp_dbmmonitorupdate]."""
+    """Yield the rows of the monitor table, which exists after the first update [DOC: sp_dbmmonitorupdate]."""
     if not any(monitor.get_rows(context.world, copy.key) for copy in context.list_copies()):
         raise SqlError(208, "msdb.dbo.dbm_monitor_data")
     for copy in context.list_copies():
@@ -45,7 +45,7 @@ def _list_monitor_rows(context: Context) -> Iterable[Record]:
 register_view("msdb.dbo.dbm_monitor_data", _list_monitor_rows)
 
 _THRESHOLDS: Final = {1: "time_behind", 2: "send_queue", 3: "redo_queue", 4: "average_delay"}
-"""Number of an alert -> column of its threshold."""
+"""Number of an alert -> threshold of the mirroring monitor."""
 
 
 def _list_monitor_alerts(context: Context) -> Iterable[Record]:
@@ -72,10 +72,11 @@ register_view("msdb.dbo.dbm_monitor_alerts", _list_monitor_alerts)
 
 
 def _list_suspect_pages(context: Context) -> Iterable[Record]:
-    """Yield damaged pages.
+    """Yield the damaged pages.
 
-    event_type is 2 for a bad checksum; after a repair by the partner it is 5 on a principal and 4 on a
-    mirror. Documented [DOC: suspect_pages, automatic page repair].
+    event_type is 2 for a bad checksum. After a repair by the partner, it is 5 on a principal and 4 on a
+    mirror.
+    Documented [DOC: suspect_pages, automatic page repair].
     """
     for copy in context.list_copies():
         event_type = 4 if groups.get_policy(copy).is_follower(copy) else 5
@@ -94,10 +95,14 @@ def _list_suspect_pages(context: Context) -> Iterable[Record]:
 register_view("msdb.dbo.suspect_pages", _list_suspect_pages)
 
 _KINDS: Final = {backup.DATABASE: "D", backup.DIFFERENTIAL: "I", backup.LOG: "L"}
+"""Kind of a backup -> `type` of backupset."""
 
 
 def _list_server_backups(context: Context) -> list[tuple[str, int, backup.BackupSet]]:
-    """Return (path, position, backup) of each backup that this server has taken or restored, oldest first."""
+    """Return (path, position in the file, backup set) for each backup that this server has taken or restored.
+
+    The oldest backup is first.
+    """
     own_server = context.session.server
     restored_ids = {restore.backup_id for restore in context.server.restores}
     backups_by_id: dict[int, tuple[str, int, backup.BackupSet]] = {}
@@ -108,7 +113,7 @@ def _list_server_backups(context: Context) -> list[tuple[str, int, backup.Backup
             is_known = backup_set.server == own_server or backup_set.id in restored_ids
             if is_known and (
                 backup_set.id not in backups_by_id or server == own_server
-            ):  # copies of backup files do not count
+            ):  # a copy of a backup file is not another backup
                 backups_by_id[backup_set.id] = path, index, backup_set
     return [backups_by_id[number] for number in sorted(backups_by_id)]
 
@@ -215,7 +220,7 @@ register_view("msdb.dbo.sysjobs_view", _list_jobs)
 
 
 def find_sid(context: Context, login: str) -> Scalar:
-    """Return the SID of a login; None for an unknown one."""
+    """Return the SID of a login; None for an unknown login."""
     rows = VIEWS["sys.server_principals"].rows
     assert rows is not None, "logins are simulated"
     sids = (row["sid"] for row in rows(context) if to_text(row["name"]).casefold() == login.casefold())
@@ -223,13 +228,16 @@ def find_sid(context: Context, login: str) -> Scalar:
 
 
 def _find_latest_history(context: Context, job: Scalar, step_id: Scalar) -> ledger_tables.HistoryRow | None:
-    """Return the latest history row about a step of a job, or about the job itself (step 0)."""
+    """Return the latest history row of a job step, or of the job (step 0); None if there is none."""
     rows = ledger_tables.HISTORY.list_rows(context.world, context.session.server)
     return next((row for row in reversed(rows) if (row["job"], row["step_id"]) == (job, step_id)), None)
 
 
 def _build_last_run_columns(context: Context, job: Scalar, step_id: Scalar, default_outcome: int) -> Record:
-    """Return the columns about the last run. *default_outcome*: outcome before the first run."""
+    """Return the columns about the last run of a job or step.
+
+    *default_outcome*: outcome before the first run.
+    """
     row = _find_latest_history(context, job, step_id) or {}
     return {
         "last_run_outcome": row.get("run_status", default_outcome),
@@ -240,7 +248,7 @@ def _build_last_run_columns(context: Context, job: Scalar, step_id: Scalar, defa
 
 
 def _list_steps(context: Context) -> Iterable[Record]:
-    """Yield the steps as they were defined. A predefined job has one step with an unknown command."""
+    """Yield the job steps as defined. A predefined job has one step, whose command is unknown."""
     rows = ledger_tables.STEPS.list_rows(context.world, context.session.server)
     having = {to_text(row["job"]).casefold() for row in rows}
     for row in rows:
@@ -270,6 +278,7 @@ register_view("msdb.dbo.sysjobsteps", _list_steps)
 # --- stored rows that are shown unchanged ----------------------------------------------------------
 
 _Renamed = Mapping[str, str]
+"""Column of the stored row -> column of the system table."""
 
 
 def _make_ledger_rows(
@@ -277,7 +286,11 @@ def _make_ledger_rows(
     renamed: _Renamed,
     extra_columns: Callable[[Context, ledger_tables.RowT], Record] | None = None,
 ) -> Callable[[Context], Iterable[Record]]:
-    """Build a function for the rows of a ledger table, with columns renamed as in the system table."""
+    """Build a function that yields the rows of a ledger table as rows of the system table.
+
+    *renamed*: names of the columns in the system table. *extra_columns*: function for columns that are not
+    stored.
+    """
 
     def rows(context: Context) -> Iterable[Record]:
         for row in table.list_rows(context.world, context.session.server):
@@ -377,7 +390,7 @@ register_view(
 
 
 def _list_activity(context: Context) -> Iterable[Record]:
-    """Yield the latest run of each job, with NULL for a job that has not run. [DOC: sysjobactivity]."""
+    """Yield the latest run of each job; NULL for a job that has never run. [DOC: sysjobactivity]."""
     world, server = context.world, context.session.server
     for job in context.server.jobs:
         row = ledger.find_activity(world, server, job.name) or {}

@@ -1,4 +1,4 @@
-"""Objects that scripts create in a database: columns, keys, indexes, constraints, and texts of modules."""
+"""Catalog views of user objects: tables, columns, keys, indexes, constraints and types."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,18 +16,18 @@ from engine.tsql.language.columns import Check, ColumnDefinition, ForeignKey, Ke
 from engine.tsql.language.lexer import Token, tokenize
 
 TEMP_NAME_LENGTH: Final = 116
-"""Length to which tempdb pads the name of a temp table with `_` before it appends a number. Documented."""
+"""Length to which tempdb pads the name of a temp table with `_`. A number follows. Documented."""
 
 
 class ObjectName(NamedTuple):
-    """Name of an object and its schema."""
+    """Name and schema of an object."""
 
     name: str
     schema: str = "dbo"
 
 
 def list_named_objects(context: Context) -> Iterator[tuple[ObjectName, int, objects.UserObject]]:
-    """Yield (name, id, contents) of each object in the current database. In tempdb, include own temp tables."""
+    """Yield (name, ID, object) for each object in the current database. tempdb has the own temp tables."""
     for stored_object, item in objects.list_objects(context):
         yield ObjectName(stored_object.name, stored_object.schema), stored_object.object_id, item
     if context.session.database.lower() == "tempdb":
@@ -73,7 +73,7 @@ _DESCRIPTIONS: Final = {
 
 
 def _make_object_rows(*kinds: str) -> Rows:
-    """Build a function for the objects of these types, including constraints."""
+    """Build a function that yields the objects and constraints of these types."""
 
     def rows(context: Context) -> Iterable[Record]:
         for object_name, number, item in list_named_objects(context):
@@ -242,7 +242,7 @@ register_view("sys.types", _list_types)
 
 
 def list_indexes_of(table: Table) -> Iterator[tuple[int, Key | None]]:
-    """Yield (index_id, key). A table without a clustered index is a heap, with index_id 0."""
+    """Yield (index_id, key) for each index. A heap has index_id 0 and the key None."""
     keys = [key for key in table.constraints if isinstance(key, Key)]
     if not any(key.clustered for key in keys):
         yield 0, None
@@ -284,7 +284,7 @@ register_view("sys.sysindexes", _list_indexes)
 
 
 def _find_column_id(table: Table, name: str) -> int:
-    """Return column_id of a column."""
+    """Return the column_id of a column."""
     names = [column.name.lower() for column in table.columns]
     return names.index(name.lower()) + 1
 
@@ -311,11 +311,11 @@ register_view("sys.index_columns", _list_index_columns)
 
 
 FIRST_PARTITION: Final = 2**56
-"""partition_id of the first table in a database, as in public output. The others follow in steps of 65,536."""
+"""partition_id of the first table in a database, as in public output. Further tables add 65,536 each."""
 
 
 def _list_partitions(context: Context) -> Iterable[Record]:
-    """Yield one partition for each index, with the number of rows of its table."""
+    """Yield one partition for each index, with the row count of its table."""
     position = 0
     for _, owner, table in _list_tables(context):
         for number, key in list_indexes_of(table):
@@ -342,7 +342,7 @@ register_view("sys.dm_db_partition_stats", _list_partitions)
 
 
 def _list_statistics(context: Context) -> Iterable[Record]:
-    """Yield the statistics of indexes. There are no other statistics here."""
+    """Yield the statistics of indexes. Other statistics are not simulated."""
     for row in _list_indexes(context):
         if row["index_id"]:
             yield {
@@ -439,9 +439,9 @@ def _compute_default_id(owner: int, column: ColumnDefinition) -> int:
 
 
 def _format_default(column: ColumnDefinition) -> str:
-    """Return the default as the catalog shows it [DOC: sys.default_constraints].
+    """Return a DEFAULT as the catalog shows it [DOC: sys.default_constraints].
 
-    Numbers are in parentheses, names of functions in lower case, names of types in brackets.
+    Numbers are in parentheses, function names in lowercase, and type names in brackets.
     """
     tokens = list(tokenize(column.default)[:-1])
     while len(tokens) > 2 and tokens[0].text == "(" and _find_closing_parenthesis(tokens) == len(tokens) - 1:
@@ -467,7 +467,7 @@ def _format_default(column: ColumnDefinition) -> str:
 
 
 def _find_closing_parenthesis(tokens: Sequence[Token]) -> int:
-    """Return the position of the parenthesis that closes the first one."""
+    """Return the position of the parenthesis that closes the first parenthesis."""
     depth = 0
     for index, token in enumerate(tokens):
         depth += (token.text == "(") - (token.text == ")")
@@ -497,7 +497,7 @@ def _list_defaults(context: Context) -> Iterable[Record]:
 
 
 def _list_key_targets(context: Context) -> Iterator[tuple[ObjectName, int, Table, ForeignKey, Table, Key]]:
-    """Yield each foreign key with its table, the referenced table, and the referenced key."""
+    """Yield each foreign key with its table, the referenced table and the referenced key."""
     tables_by_key = {
         objects.make_object_key((name.schema, name.name)): table for name, _, table in _list_tables(context)
     }
@@ -581,7 +581,7 @@ register_view("information_schema.key_column_usage", _list_key_columns)
 
 
 def _list_constraint_columns(context: Context) -> Iterable[Record]:
-    """Yield the columns of each constraint: those of a key, and those in the text of a check."""
+    """Yield the columns of each constraint: key columns, and columns in the text of a CHECK."""
     yield from _list_key_columns(context)
     for name, _, table in _list_tables(context):
         for item in table.constraints:

@@ -1,4 +1,4 @@
-"""Logins, certificates, permissions and users of this server."""
+"""Views about logins, roles, users, permissions, certificates and keys of the queried server."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ from engine.tsql.language import permissions
 from engine.tsql.scalars.values import Scalar
 
 FIRST_LOGIN_ID: Final = 300
-"""principal_id of the first login that is created on a server."""
+"""principal_id of the first created login on a server."""
 
 FIRST_CERTIFICATE_ID: Final = 257
 
@@ -30,12 +30,15 @@ PUBLIC_SID: Final = bytes.fromhex("01050000000000090400000083741B006749C04BA943C
 
 
 def _make_database_sid(kind: int, parts: bytes) -> bytes:
-    """Return a SID that a database assigns: S-1-9-3 to a user without a login, S-1-9-4 to a role."""
+    """Return a SID that a database assigns: S-1-9-*kind*-….
+
+    *kind* is 3 for a user without a login, 4 for a role.
+    """
     return b"\x01\x05" + (9).to_bytes(6, "big") + kind.to_bytes(4, "little") + parts
 
 
 def get_user_sid(user: User) -> bytes:
-    """Return the SID of a database user: that of the login, or its own without a login."""
+    """Return the SID of a database user: the SID of its login, or its own SID without a login."""
     if user.sid:
         return _encode_sid(user.sid)
     name = f"{user.database}/{user.name}".lower()
@@ -43,7 +46,7 @@ def get_user_sid(user: User) -> bytes:
 
 
 def format_sid(sid: bytes) -> str:
-    """Return a SID that a database assigned in the form S-1-9-3-…."""
+    """Return a SID that a database has assigned as text: S-1-9-3-…."""
     parts = (int.from_bytes(sid[index : index + 4], "little") for index in range(8, len(sid), 4))
     return "-".join(("S-1-9", *map(str, parts)))
 
@@ -52,18 +55,21 @@ ROLES: Final = (
     "public", "sysadmin", "securityadmin", "serveradmin", "setupadmin", "processadmin", "diskadmin", "dbcreator",
     "bulkadmin",
 )  # fmt: skip
-"""Fixed server roles, with principal_id from 2 on. Documented [DOC: sys.server_principals; server-level roles]."""
+"""Fixed server roles in the order of principal_id, which starts at 2.
+
+Documented [DOC: sys.server_principals; server-level roles].
+"""
 
 ROLES_OF_2022: Final = (
     "##MS_ServerStateReader##", "##MS_ServerStateManager##", "##MS_DefinitionReader##", "##MS_DatabaseConnector##",
     "##MS_DatabaseManager##", "##MS_LoginManager##", "##MS_SecurityDefinitionReader##",
     "##MS_PerformanceDefinitionReader##", "##MS_ServerSecurityStateReader##", "##MS_ServerPerformanceStateReader##",
 )  # fmt: skip
-"""Fixed server roles that SQL Server 2022 adds [DOC: server-level roles]. Their order is seen in public output."""
+"""Fixed server roles that SQL Server 2022 adds [DOC: server-level roles]. The order is seen in public output."""
 
 
 def fixed_server_roles(version: int) -> tuple[str, ...]:
-    """Return the fixed server roles of a version, in the order of their principal_id from 2 on."""
+    """Return the fixed server roles of a version in the order of principal_id, which starts at 2."""
     return (*ROLES, *ROLES_OF_2022) if version >= 2022 else ROLES
 
 
@@ -71,7 +77,7 @@ _CERTIFICATE_LOGINS: Final = (
     "##MS_SQLResourceSigningCertificate##", "##MS_SQLReplicationSigningCertificate##",
     "##MS_SQLAuthenticatorCertificate##",
 )  # fmt: skip
-"""Logins of the product's own certificates, with principal_id from 101 on. Documented [DOC: principals]."""
+"""Logins of the product's own certificates. principal_id starts at 101. Documented [DOC: principals]."""
 
 FIRST_WINDOWS_ID: Final = 259
 
@@ -108,6 +114,7 @@ def compute_account_sid(name: str) -> bytes:
 
 
 _LETTERS: Final = {"SQL": "S", "WINDOWS": "U", "CERTIFICATE": "C"}
+"""Kind of a login -> `type`."""
 _KINDS: Final = {
     "S": "SQL_LOGIN",
     "U": "WINDOWS_LOGIN",
@@ -205,8 +212,9 @@ def _list_permissions(context: Context) -> Iterable[Record]:
 
 
 _PUBLIC_ID: Final = 2
+"""principal_id of the server role public."""
 DEFAULT_ENDPOINTS: Final = (2, 3, 4, 5)
-"""Endpoints for T-SQL that public may connect to. Documented [DOC: server-level roles]."""
+"""IDs of the T-SQL endpoints to which public may connect. Documented [DOC: server-level roles]."""
 
 _CODES: Final = {
     "SELECT": "SL", "INSERT": "IN", "UPDATE": "UP", "DELETE": "DL", "EXECUTE": "EX", "CONTROL": "CL", "ALTER": "AL",
@@ -217,7 +225,7 @@ _CODES: Final = {
     "ALTER SERVER STATE": "ALSS", "ALTER SETTINGS": "ALST", "CREATE ANY DATABASE": "CRDB", "SHUTDOWN": "SHDN",
     "ALTER ANY CONNECTION": "ALCO", "ALTER ANY AVAILABILITY GROUP": "ALAG", "TAKE OWNERSHIP": "TO",
 }  # fmt: skip
-"""Permission -> code. Documented [DOC: sys.database_permissions; sys.server_permissions]."""
+"""Permission -> `type`. Documented [DOC: sys.database_permissions; sys.server_permissions]."""
 
 
 def _build_state_columns(permission: accounts.Grant) -> Record:
@@ -227,7 +235,7 @@ def _build_state_columns(permission: accounts.Grant) -> Record:
 
 
 def _list_database_permissions(context: Context) -> Iterable[Record]:
-    """Yield CONNECT of every user, and the entries of GRANT and DENY."""
+    """Yield CONNECT for each user, and the entries of GRANT and DENY."""
     numbers = {str(row["name"]).lower(): row["principal_id"] for row in _list_users(context)}
     own_users = commits.list_users_of(context.world, context.session.server, context.session.database)
     for name in ("dbo", *(user.name.lower() for user in own_users)):
@@ -333,7 +341,7 @@ register_view("sys.certificates", _list_certificates)
 
 
 def _list_encryption_keys(context: Context) -> Iterable[Record]:
-    """Yield the encryption key of each database with one, whether in use or not. Dates are not stored."""
+    """Yield the encryption keys of databases, whether they are used or not. Dates are not stored."""
     for copy in context.list_copies():
         if copy.encryption_key:
             yield {
@@ -370,11 +378,11 @@ DATABASE_ROLES: Final = {
     "db_backupoperator": 16389, "db_datareader": 16390, "db_datawriter": 16391, "db_denydatareader": 16392,
     "db_denydatawriter": 16393,
 }  # fmt: skip
-"""Role of every database -> id. All except public are fixed [DOC: database-level roles]."""
+"""Predefined database role -> principal_id. All except public are fixed [DOC: database-level roles]."""
 
 
 ROLE_GAP: Final = 1000
-"""First id of roles that scripts create, above the ids of users. Assumed."""
+"""First principal_id of created roles, above the IDs of users. Assumed."""
 
 
 def _build_role_row(context: Context, name: str, number: int) -> Record:
@@ -388,7 +396,7 @@ def _build_role_row(context: Context, name: str, number: int) -> Record:
 
 
 def get_owner_sid(context: Context, copy: DatabaseCopy) -> bytes:
-    """Return the SID of the owner: of a created login, a Windows account, or sa."""
+    """Return the SID of the owner of a database: a created login, a Windows account, or sa."""
     login = context.server.find_login(copy.owner)
     if login is not None:
         return login.sid.to_bytes(16, "big")
@@ -425,7 +433,7 @@ def _list_users(context: Context) -> Iterable[Record]:
 
 
 def find_user_id(context: Context) -> int:
-    """Return the id of the connection's user in the current database."""
+    """Return the principal_id of the connection's user in the current database."""
     name = find_user_in(context, context.session.database) or "guest"
     if name == "dbo":
         return 1
@@ -436,7 +444,7 @@ _NO_AUTHENTICATION: Final[Record] = {"authentication_type": 0, "authentication_t
 
 
 def _build_authentication_columns(context: Context, user: User) -> Record:
-    """Return the columns that depend on the user's login [DOC: sys.database_principals]."""
+    """Return the columns that depend on the login of a user [DOC: sys.database_principals]."""
     login = security.find_login_of_user(context.server, user)
     if not user.sid:
         return _NO_AUTHENTICATION

@@ -1,4 +1,4 @@
-"""Sessions of this instance: system threads, SQL Server Agent, windows, applications."""
+"""Sessions of an instance and views about them: system threads, SQL Server Agent, windows, applications."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -26,45 +26,46 @@ SYSTEM: Final = (
     (7, "background", "TRACE QUEUE TASK", "SQLTRACE_BUFFER_FLUSH"),
     (9, "background", "CHECKPOINT", "CHECKPOINT_QUEUE"),
 )
-"""(session ID, status, command, wait) of threads on every instance."""
+"""System threads of every instance: (session ID, status, command, wait type)."""
 
 JOB_STEP: Final = "SQLAgent - TSQL JobStep"
+"""Program name of the session of a job step."""
 JOB_WINDOW: Final = "#agent:"
 """Marker in the window names of job steps (engine/tsql/clients/client.py)."""
 
 
 class RunningBatch(Protocol):
-    """Running batch of a window, as far as views show it."""
+    """Running batch of a window: the part of Submission that views use."""
 
     @property
     def command(self) -> str:
-        """Return the kind of the running statement; empty for a query."""
+        """Return the command of the running statement; empty before the first statement."""
 
 
 class SessionRow(Struct, frozen=True, kw_only=True):
-    """User session, as views show it."""
+    """User session, as catalog views show it."""
 
     spid: int
     login: str
     first_login: str = ""
-    """Login before EXECUTE AS; empty for none."""
+    """Login before the first EXECUTE AS; empty without EXECUTE AS."""
     host: str
     program: str
     address: str
     database: str
     user_id: int = 1
-    """Id of the user in this database. Clients of the flow and SQL Server Agent are dbo."""
+    """ID of the session's user in *database*. Applications and SQL Server Agent are dbo."""
     login_tick: int
     running: bool = False
     batch: RunningBatch | None = None
-    """Running batch of a window; None without one."""
+    """Running batch of a window; None if no batch runs."""
     transactions: int = 0
     error: int = 0
     """@@ERROR of the last statement."""
     last_text: str = ""
-    """Text of the running or last batch; empty if there is none or it is not simulated."""
+    """Text of the running or last batch; empty if there is none or the text is not simulated."""
     last_begun_tick: int | None = None
-    """Start of the last request; None means now, as for applications."""
+    """Start tick of the last request; None means now, as for applications."""
     last_ended_tick: int | None = None
     rowcount: int = 0
     interface: str = CONSOLE.interface
@@ -74,12 +75,12 @@ class SessionRow(Struct, frozen=True, kw_only=True):
 
     @property
     def is_application(self) -> bool:
-        """Return whether its statements belong to the flow model, where they have no text."""
+        """Return whether the session belongs to an application, whose statements have no text."""
         return self.last_begun_tick is None
 
 
 def build_option_columns(options: settings.Options) -> Record:
-    """Return the SET options of a connection, as the views show them."""
+    """Return the columns with the SET options of a connection."""
     option_values, culture = dict(options), settings.build_settings(options).culture
     switches = {
         name.lower(): int(option_values.get(name, value) == "ON")
@@ -104,13 +105,14 @@ def build_option_columns(options: settings.Options) -> Record:
 
 
 ISOLATION_LEVELS: Final = {"UNCOMMITTED": 1, "COMMITTED": 2, "READ": 3, "SERIALIZABLE": 4, "SNAPSHOT": 5}
-"""Last word of SET TRANSACTION ISOLATION LEVEL -> transaction_isolation_level. Documented [DOC:
-sys.dm_exec_sessions].
+"""Word of SET TRANSACTION ISOLATION LEVEL -> transaction_isolation_level.
+
+Documented [DOC: sys.dm_exec_sessions].
 """
 
 
 def list_user_sessions(context: Context) -> Iterator[SessionRow]:
-    """Yield all sessions of users, by session ID."""
+    """Yield the sessions of windows in the order of their IDs, then those of the Agent and of applications."""
     server = context.server
     own_ip = security.get_own_ip(server)
     for name, session in sorted(context.list_sessions(), key=lambda item: item[1].spid):
@@ -170,7 +172,7 @@ def list_user_sessions(context: Context) -> Iterator[SessionRow]:
 
 
 def _map_database_ids(context: Context) -> dict[str, int | None]:
-    """Return name -> id of every database in which a session is."""
+    """Return the ID of each database that a session uses, by name."""
     return {
         name: context.find_database_id(name)
         for name in dict.fromkeys(session_row.database for session_row in list_user_sessions(context))
@@ -178,9 +180,9 @@ def _map_database_ids(context: Context) -> dict[str, int | None]:
 
 
 def compute_text_handle(text: str) -> bytes | None:
-    """Return the handle of a batch; None for an empty text.
+    """Return the sql_handle of a batch text; None for an empty text.
 
-    Equal texts have equal handles, of the same length as the product's.
+    Equal texts have equal handles. The handles have the product's length.
     """
     if not text:
         return None
@@ -192,7 +194,7 @@ def compute_text_handle(text: str) -> bytes | None:
 
 
 def build_request_times(context: Context, started_tick: int) -> Record:
-    """Return the start of a request, and the milliseconds since then."""
+    """Return the columns with the start time of a request and its elapsed milliseconds."""
     return {
         "start_time": context.get_datetime_value(started_tick),
         "total_elapsed_time": elapsed_ms(context, started_tick),
@@ -205,7 +207,7 @@ def elapsed_ms(context: Context, started_tick: int) -> int:
 
 
 def list_application_requests(context: Context) -> Iterable[Record]:
-    """Yield the requests of applications that are inside a transaction."""
+    """Yield the requests of applications with an open transaction."""
     waits = locks.find_waits(context)
     for connection in connections.list_connections(context.world, context.server.name):
         if connection.working:

@@ -1,4 +1,4 @@
-"""Table-valued functions: all possible rows of each, with the columns that take its arguments (apply.py)."""
+"""Rows of table-valued functions: all possible rows, with columns for the function's arguments (apply.py)."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -21,7 +21,7 @@ from engine.tsql.catalog.view import Record, list_no_rows, register_view
 
 
 def _list_statement_texts(context: Context) -> Iterable[Record]:
-    """Yield the present or last texts of all connections, each only once."""
+    """Yield the text of the current or last batch of each session. Equal texts are yielded once."""
     texts = dict.fromkeys(
         session_row.last_text for session_row in list_user_sessions(context) if session_row.last_text
     )
@@ -30,7 +30,7 @@ def _list_statement_texts(context: Context) -> Iterable[Record]:
 
 
 def _list_input_buffers(context: Context) -> Iterable[Record]:
-    """Yield the last batch of each connection. [DOC: sys.dm_exec_input_buffer]."""
+    """Yield the last batch of each session. [DOC: sys.dm_exec_input_buffer]."""
     for session_row in list_user_sessions(context):
         if session_row.last_text:
             yield {
@@ -51,9 +51,9 @@ register_view("sys.fn_trace_getinfo()", list_no_rows)
 
 
 def _list_file_stats(context: Context) -> Iterable[Record]:
-    """Yield the writes of files, from the flow (activity.py).
+    """Yield the statistics of reads and writes of each file, from the flow (activity.py).
 
-    After the start nothing is read from disk, because queries find all pages in memory. Derived.
+    After the start, the instance reads nothing from disk, because queries find all pages in memory. Derived.
     """
     for name in SYSTEM_DATABASES:
         for file in list_system_files(context, name):
@@ -94,7 +94,7 @@ def _build_file_row(
 
 
 READS_AT_START: Final = 20
-"""Number of reads of 64 KB with which an instance opens a file. Assumed."""
+"""Number of 64 KB reads for each file when an instance starts. Assumed."""
 
 
 register_view("sys.dm_io_virtual_file_stats()", _list_file_stats)
@@ -112,7 +112,7 @@ _OLD_NAMES: Final = {
     "size_on_disk_bytes": "BytesOnDisk",
     "file_handle": "FileHandle",
 }
-"""Column of the successor -> column of fn_virtualfilestats."""
+"""Column of sys.dm_io_virtual_file_stats -> column of fn_virtualfilestats."""
 
 
 def _list_old_file_stats(context: Context) -> Iterable[Record]:
@@ -124,7 +124,7 @@ register_view("sys.fn_virtualfilestats()", _list_old_file_stats)
 
 
 def _list_log_files(context: Context) -> Iterable[Record]:
-    """Yield the virtual log files of writable logs, as DBCC LOGINFO lists them."""
+    """Yield the virtual log files of all writable logs."""
     for copy in context.list_copies():
         if copy.source is None:
             continue
@@ -145,7 +145,7 @@ register_view("sys.dm_db_log_info()", _list_log_files)
 
 
 def _list_log_statistics(context: Context) -> Iterable[Record]:
-    """Yield statistics of writable logs. They are derived like the virtual log files."""
+    """Yield log statistics of databases with a writable log, derived from the virtual log files."""
     for copy in context.list_copies():
         if copy.source is None:
             continue
@@ -169,7 +169,7 @@ register_view("sys.dm_db_log_stats()", _list_log_statistics)
 
 
 def _list_volume_stats(context: Context) -> Iterable[Record]:
-    """Yield the drive of each file."""
+    """Yield the volume of each file."""
     for file in list_file_rows(context):
         letter = str(file["physical_name"])[0].upper()
         size_kb = volumes.get_size_kb(context.computer, letter) or volumes.UNSIZED_DRIVE_KB

@@ -1,4 +1,4 @@
-"""Definition of a catalog view: its shape and the function for its rows. Look-up of a view by name."""
+"""Definition of a catalog view (its shape and the function for its rows), and lookup of a view by name."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,21 +16,22 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar
 
 Record = Mapping[str, Scalar]
-"""Row of a view. A column that no row of a view has is not simulated, and NULL."""
+"""Row of a view: column -> value. A column that no row contains is not simulated and is NULL."""
 
 PARTLY_SILENT: Final = "?"
-"""Key of a row with the names of columns that are NULL in this row only because they are not simulated."""
+"""Key of a row whose value names the columns that are NULL only because this row does not simulate them."""
 
 Rows = Callable[[Context], Iterable[Record]]
+"""Function that returns the rows of a view for a connection."""
 
 T = TypeVar("T")
 
 Columns = Mapping[str, Callable[[Context, T], Scalar]]
-"""Column -> function that computes it from the object that the row describes."""
+"""Column of a view -> function that computes it from the described object."""
 
 
 class ComputedRecord(Mapping[str, Scalar], Generic[T]):
-    """Row of a view with many columns. Each column is computed when it is read."""
+    """Row of a view with many columns. A column is computed only when it is read."""
 
     def __init__(self, context: Context, item: T, columns: Columns[T], constants: Record) -> None:
         self._context = context
@@ -57,15 +58,15 @@ class ComputedRecord(Mapping[str, Scalar], Generic[T]):
 
 
 class CatalogView(Struct, frozen=True):
-    """Catalog view or system table."""
+    """Catalog view, table-valued function or system table."""
 
     shape: Shape
     rows: Rows | None = None
-    """Function for its rows. None means they are not simulated, and a query reports this."""
+    """Function that returns the rows. None means that the rows are not simulated. A query then reports this."""
 
     @property
     def name(self) -> str:
-        """Return the full name in lowercase."""
+        """Return the full name of the view in lowercase."""
         return self.shape.name
 
     @property
@@ -74,20 +75,22 @@ class CatalogView(Struct, frozen=True):
         return self.shape.since
 
     def list_columns_in(self, version: int) -> tuple[ColumnShape, ...]:
-        """Return the columns in *version*, in the order of SELECT *."""
+        """Return the columns of the view in *version*, in the order of SELECT *."""
         return list_columns_in(self.shape, version)
 
 
 VIEWS: Final[dict[str, CatalogView]] = {name: CatalogView(shape) for name, shape in SHAPES.items()}
-"""Views by full lowercase name, such as sys.databases or msdb.dbo.sysjobs."""
+"""Full lowercase name, such as sys.databases or msdb.dbo.sysjobs -> view."""
 
 
 SYSTEM_PROCEDURES: Final[dict[str, str]] = {}
-"""System procedure -> the only database that has it, or "" (filled by procedures/)."""
+"""System procedure -> the only database that has it, or "" for all databases. The package procedures fills
+it.
+"""
 
 
 def register_view(name: str, rows: Rows) -> CatalogView:
-    """Register the function for the rows of a view."""
+    """Register the function that returns the rows of a view."""
     catalog_view = CatalogView(SHAPES[name], rows)
     VIEWS[name] = catalog_view
     return catalog_view
@@ -95,7 +98,7 @@ def register_view(name: str, rows: Rows) -> CatalogView:
 
 @cache
 def list_views(version: int) -> tuple[CatalogView, ...]:
-    """Return the views and table functions of schema sys, by name."""
+    """Return the views and table functions of schema sys in a version, by name."""
     return tuple(
         catalog_view
         for name, catalog_view in sorted(VIEWS.items())
@@ -104,7 +107,7 @@ def list_views(version: int) -> tuple[CatalogView, ...]:
 
 
 def list_no_rows(context: Context) -> Iterable[Record]:
-    """Return no rows, for a view about things that do not exist here."""
+    """Return no rows, for a view of objects that do not exist in the simulation."""
     return ()
 
 
@@ -125,17 +128,18 @@ msdb.dbo.sysmail_sentitems msdb.dbo.sysmail_faileditems msdb.dbo.sysmail_event_l
 """
 """Views of object types that no simulated instance has, such as audits, triggers or sent mail.
 
-Empty views are correct for them. Views of things that a real instance has (plans, memory clerks) are reported
-as not simulated.
+It is correct that these views are empty. Views of objects that a real instance has (plans, memory clerks) are
+reported as not simulated instead.
 """
 for _name in _EMPTY.split():
     register_view(_name, list_no_rows)
 
 
 # --- views of the product that are not simulated ----------------------------------------------------------
-# The columns of these views are undocumented, or the views are newer than 2014. Documented with the first
-# version of each [DOC: system catalog views; dynamic management views]; dm_db_script_level and
-# dm_db_mirroring_past_actions are from memory, dm_db_database_page_allocations is as in public output.
+# The columns of these views are undocumented, or the views are newer than 2014. The views and their first
+# versions are
+# documented [DOC: system catalog views; dynamic management views]. dm_db_script_level and
+# dm_db_mirroring_past_actions are from memory; dm_db_database_page_allocations is known from public output.
 
 _TEXT: Final = (
     resources.files("engine.tsql.catalog").joinpath("unsimulated_views.txt").read_text(encoding="utf-8")
@@ -145,6 +149,7 @@ _VIEW_VERSIONS: Final = {
     for since, names in re.findall(r"^(\d+):\n((?: .*\n)*)", _TEXT, re.MULTILINE)
     for name in names.split()
 }
+"""View that is not simulated -> first version."""
 
 
 def has_view(name: str, version: int) -> bool:
@@ -156,10 +161,10 @@ def has_view(name: str, version: int) -> bool:
 
 
 def find_view(context: Context, parts: tuple[str, ...]) -> CatalogView:
-    """Return the view for a name of up to three parts.
+    """Return the view with a name of up to three parts.
 
-    Raises 208, 7202, the error of opening its database, or UnsimulatedFeatureError for a view that only the
-    product has.
+    Raises 208, 7202, the error of opening the database, or UnsimulatedFeatureError for a view that is not
+    simulated.
     """
     names = [part.lower() for part in parts]
     if len(names) > 3:
@@ -181,9 +186,11 @@ def find_view(context: Context, parts: tuple[str, ...]) -> CatalogView:
 
 
 def find_database(context: Context, parts: Sequence[str]) -> str | None:
-    """Return the database in a name of up to three parts, empty for `a..b`; None if it has none.
+    """Return the database in a name of up to three parts.
 
-    Raises the error of opening the database.
+    A shorter name means the current database. Return None for an unknown database. Raises the error of
+    opening the
+    database.
     """
     if len(parts) < 3:
         return context.session.database
@@ -195,5 +202,5 @@ def _list_candidates(database: str, schema: str, name: str) -> Iterable[str]:
         yield f"{schema}.{name}"
     if schema in ("dbo", ""):
         yield f"{database}.dbo.{name}"
-        if name.startswith("sys"):  # views of SQL Server 2000 need no schema
+        if name.startswith("sys"):  # the views of SQL Server 2000 can be used without a schema
             yield f"sys.{name}"

@@ -1,9 +1,10 @@
-"""Shapes of all documented views, system tables and table functions: columns by version, and constant columns.
+"""Shapes of all documented views, system tables and table functions: their columns by version.
 
-The text files in this folder contain them. A line with # is a comment. An entry begins at the margin: `name
+The text files in this folder define them. A line with # is a comment. An entry begins at the margin: `name
 since: column type, column type since, column type since-until`. The name is in lowercase. A column has a
 version only if it differs from that of the view. A name with `()` is a table-valued function. Columns that no
-version of the product shows (asked_handle …) take the arguments of a function (engine/tsql/query/apply.py).
+version of the product shows (asked_handle …) represent the arguments of a function
+(engine/tsql/query/apply.py).
 
 Documented [DOC: system catalog views; dynamic management views; compatibility views; system tables;
 information schema views]: column, type, `Applies to`. The documentation begins with 2008; differences of 2005
@@ -24,7 +25,7 @@ from engine.tsql.scalars.values import Scalar
 
 
 class ColumnShape(Struct, frozen=True):
-    """Column of a catalog view: name, type, and the versions that have it."""
+    """Column of a catalog view: its name, its type, and the versions that have the column."""
 
     name: str
     type: str
@@ -35,17 +36,18 @@ class ColumnShape(Struct, frozen=True):
 
 
 class Shape(Struct, frozen=True):
-    """Columns of a view, without its rows."""
+    """Name, first version and columns of a view."""
 
     name: str
     since: int
     """First version of SQL Server with the view."""
     text: str
+    """Columns as in the text file."""
 
 
 @lru_cache(maxsize=2048)
 def list_columns_in(shape: Shape, version: int) -> tuple[ColumnShape, ...]:
-    """Return the columns in *version*, in the order of SELECT *."""
+    """Return the columns of the view in *version*, in the order of SELECT *."""
     return tuple(column for column in _list_columns(shape) if column.since <= version <= column.until)
 
 
@@ -65,7 +67,7 @@ def _read_shapes() -> dict[str, Shape]:
         if file.name.endswith(".txt"):
             for entry in re.split(r"\n(?=\S)", file.read_text(encoding="utf-8").strip())[
                 1:
-            ]:  # lines after the heading of an entry
+            ]:  # skip the heading of the file
                 head, _, columns = entry.partition(":")
                 name, first_version = head.split()
                 shapes_by_view[name] = Shape(name, int(first_version), " ".join(columns.split()))
@@ -73,16 +75,17 @@ def _read_shapes() -> dict[str, Shape]:
 
 
 SHAPES: Final = _read_shapes()
-"""Shapes by full lowercase name."""
+"""Full lowercase name of a view -> its shape."""
 
 TABLE_FUNCTIONS: Final = frozenset(name[4:-2] for name in SHAPES if name.endswith("()"))
-"""Table-valued functions of schema sys, by their names without the schema."""
+"""Names of the table-valued functions in schema sys, without the schema."""
 
 
-# --- columns with the same value in every simulated row, with the reason for each (constants.tsv) -----------
+# --- columns with the same value in every simulated row, and the reasons (constants.tsv) --------------------
 
-# A column that is neither in this file nor in a view's rows is not simulated. A query that reads it reports this.
-# Documented [DOC: each view].
+# A column that is neither in constants.tsv nor in a view's rows is not simulated. A query that reads such a
+# column
+# reports this. Documented [DOC: each view].
 
 
 @cache
@@ -96,7 +99,7 @@ def _read_constant_columns() -> dict[str, dict[str, Scalar]]:
 
 @cache
 def list_reasons() -> tuple[tuple[str, str, dict[str, Scalar]], ...]:
-    """Return (reason, views, values by column) of each entry."""
+    """Return (reason, views, values by column) for each entry of constants.tsv."""
     rows = read_table("engine.tsql.catalog.shapes", "constants.tsv")
     return tuple((row["reason"], row["views"], _parse_pairs(row["columns"])) for row in rows)
 
@@ -116,7 +119,7 @@ def _parse_value(text: str) -> Scalar:
 
 @cache
 def find_constant_columns(view: str) -> dict[str, Scalar]:
-    """Return the columns of a view that have the same value in all rows."""
+    """Return the columns of a view that have the same value in all rows, with their values."""
     columns = {column.name for version in VERSIONS for column in list_columns_in(SHAPES[view], version)}
     all_entries = {**_read_constant_columns()["*"], **_read_constant_columns().get(view, {})}
     return {name: value for name, value in all_entries.items() if name in columns}
@@ -124,7 +127,7 @@ def find_constant_columns(view: str) -> dict[str, Scalar]:
 
 @cache
 def find_literal_columns(function: str) -> dict[str, Scalar]:
-    """Return the columns of a function that have a literal in all rows (shapes/literals.tsv)."""
+    """Return the columns that *function* fills with literals, with their values (shapes/literals.tsv)."""
     rows = read_table("engine.tsql.catalog.shapes", "literals.tsv")
     columns = next(row["columns"] for row in rows if row["function"] == function)
     pairs = (pair_text.partition(" ") for pair_text in columns.split(", "))
