@@ -86,7 +86,7 @@ def _execute_backup(machine: Machine, statement: s.Backup) -> Outcome:
 
 
 _FOR_LOG, _FOR_DATABASE = ("NORECOVERY", "STANDBY", "NO_TRUNCATE"), ("DIFFERENTIAL",)
-"""Options that only BACKUP LOG has, and options that only BACKUP DATABASE has. Documented [DOC: BACKUP]."""
+"""Options of BACKUP LOG only, and options of BACKUP DATABASE only. Documented [DOC: BACKUP]."""
 
 
 def _check_backup_kind(statement: s.Backup, database: str) -> None:

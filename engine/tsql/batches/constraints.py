@@ -49,7 +49,7 @@ def _generate_name(table: str, item: Constraint, version: int) -> str:
 
 
 _NAME_LENGTH, _COLUMN_LENGTH = 14, 5
-"""Characters of table and column in a generated name. A long table name leaves five of them for the column.
+"""Number of characters of the table and column names in a generated name, and the column's minimum share of them.
 
 Seen in names in public schemas, as are the eight and sixteen digits.
 """

@@ -33,7 +33,7 @@ class Note(NamedTuple):
 
 
 AT_COMPILATION, AT_RUN_TIME = 11501, 11529
-"""Numbers of the last error about a text that does not compile, and about one that uses a missing object."""
+"""Numbers of the final error for a text that does not compile, and for a text that uses a missing object."""
 _MISSING: Final = frozenset({208, 2812})
 """Numbers of the errors for a missing table or procedure."""
 _TYPES: Final = {AT_COMPILATION: (2, "SYNTAX"), AT_RUN_TIME: (1, "MISC")}
@@ -51,7 +51,7 @@ _TDS_TYPES: Final = {
 }  # fmt: skip
 """Data type -> TDS type ID of its nullable form. Other types have their system_type_id [MS-TDS 2.2.5.4]."""
 _COLLATION_ID, _SORT_ID = 13632521, 52
-"""Ids of SQL_Latin1_General_CP1_CI_AS, as in an example in the procedure's documentation."""
+"""Collation ID and sort order ID of SQL_Latin1_General_CP1_CI_AS, from an example in the documentation."""
 
 
 def describe_first_result(machine: Machine, text: str, parameters: str) -> tuple[list[Record], list[Note]]:

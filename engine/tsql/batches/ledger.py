@@ -48,7 +48,7 @@ def _is_same_text(a: Scalar, b: Scalar) -> bool:
 NOT_RUNNING: Final = "SQLServerAgent is not currently running so it cannot be notified of this action."
 _REFUSED: Final = "SQLServerAgent Error: Request to {} job {} (from {}) refused because the job is {}."
 SOURCE_ALERT, SOURCE_USER = 2, 4
-"""Values of run_requested_source in sysjobactivity. Known from msdb's own procedures."""
+"""Values of run_requested_source in sysjobactivity for an alert and a user. Known from msdb's procedures."""
 
 
 def find_activity(world: World, server: str, job: str) -> ActivityRow | None:

@@ -31,7 +31,7 @@ from engine.tsql.scalars.values import Scalar, to_text
 
 SCHEMA_STABLE, SHARED, UPDATE, EXCLUSIVE, SCHEMA = "Sch-S", "S", "U", "X", "Sch-M"
 INTENT_SHARED, INTENT_EXCLUSIVE, RANGE_INSERT = "IS", "IX", "RangeI-N"
-"""Lock modes."""
+"""Lock modes as sys.dm_tran_locks shows them."""
 
 TABLE_CONFLICTS: Final[dict[str, frozenset[str]]] = {
     SCHEMA_STABLE: frozenset({SCHEMA}),

@@ -304,7 +304,7 @@ class Machine(SubmissionOutput):
         """Create a machine. *meter* counts its work."""
         super().__init__(world, run, session, meter)
         self.capture = ""
-        """Target table of INSERT … EXEC while a system procedure runs; else empty."""
+        """Target table of INSERT … EXEC while a system procedure or remote text runs; else empty."""
         self.changing = ""
         """Table that the running UPDATE or DELETE changes; else empty."""
         self.chained = False

@@ -289,7 +289,9 @@ _PROPERTIES: Final = {
 
 
 _TWO_BYTES, _ONE_BYTE = frozenset({231, 239}), frozenset({165, 167, 173, 175})
-"""system_type_id of nvarchar and nchar; of varbinary, varchar, binary and char. Documented [DOC: sys.types]."""
+"""system_type_id of types with two bytes per character (nvarchar, nchar), and with one byte (varbinary, varchar,
+binary, char). Documented [DOC: sys.types].
+"""
 
 
 _CONSTANT: Final = {

@@ -62,7 +62,7 @@ class Meter:
         self.spent = 0
         self.allowance = allowance
         self.ceiling = STATEMENT_MAX
-        """Limit of `spent` for the running statement."""
+        """Value of `spent` at which the running statement reaches its limit."""
         self.effort = 0
         """Work units of SQLite for the running statement (scratch.py)."""
         self.nesting = 0

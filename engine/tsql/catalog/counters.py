@@ -32,7 +32,7 @@ from engine.tsql.catalog.group_counters import GAUGE, TOTAL
 from engine.tsql.catalog.view import Record, register_view
 
 FRACTION, BASE = 537003264, 1073939712
-"""cntr_type of a ratio and of its divisor."""
+"""cntr_type of a ratio, and of the base by which a reader divides it."""
 
 _INSTANCE_TEXT: Final = (
     resources.files("engine.tsql.catalog").joinpath("counters.txt").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from engine.tsql.batches.context import Context
 from engine.tsql.catalog.availability import list_local_groups
 
 TOTAL, GAUGE = 272696576, 65792
-"""cntr_type of a running total that is shown per second, and of a plain number."""
+"""cntr_type of a running total (a rate per second), and of a current value."""
 
 Values = dict[str, float | None]
 """Counter -> value. None means that the value is not simulated."""

@@ -30,10 +30,10 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_text
 
 QUIT_SUCCESS, QUIT_FAILURE, GO_ON, GO_TO = 1, 2, 3, 4
-"""Actions after a step: numbers of on_success_action and on_fail_action. Documented [DOC: sp_add_jobstep]."""
+"""Values of on_success_action and on_fail_action of a job step. Documented [DOC: sp_add_jobstep]."""
 
 SUCCEEDED, FAILED, RETRIED, CANCELED = 1, 0, 2, 3
-"""run_status of sysjobhistory. Documented [DOC: sysjobhistory]."""
+"""Values of run_status in sysjobhistory. Documented [DOC: sysjobhistory]."""
 
 SHUTDOWN: Final = "Shutdown Sequence 0"
 """Requester in the job history when the Agent stops a job. Known from public scripts that search for it."""

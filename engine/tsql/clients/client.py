@@ -495,7 +495,7 @@ def check_connections(world: World) -> None:
     """End requests with a lost server or database, and continue others. This runs after each reaction."""
     record_transactions(world)
     sound: set[tuple[object, ...]] = set()
-    """Connection states that were checked already. Most of hundreds of connections have equal states."""
+    """Connection states without a loss that were already checked. Most connections have equal states."""
     for name, window in list(world.sessions.items()):
         session = window.session
         if session is None or world.sessions.get(name) is not window:
