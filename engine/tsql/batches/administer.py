@@ -597,4 +597,4 @@ COMMANDS: Final[dict[type[s.Statement], Command]] = {
     s.CreateSchema: schema_binding.create_schema,
     s.TransferObject: schema_binding.transfer_object,
 }
-"""Statement class -> function that executes it."""
+"""Class of a statement -> function that executes it."""

@@ -266,11 +266,14 @@ COMMANDS: Final[dict[type[s.Statement], Handler[Machine, Outcome]]] = {
     s.Restore: _execute_restore,
     s.RestoreInfo: _show_backup_information,
 }
+"""Class of a statement -> function that executes it."""
 
 
 # --- result sets of RESTORE FILELISTONLY and HEADERONLY, with every column of each version ----------------
-# Scripts insert them into their own tables with INSERT … EXEC, so number and order of the columns matter.
-# Documented [DOC: RESTORE FILELISTONLY; RESTORE HEADERONLY]; the numbers of the collation come from public listings.
+# Scripts insert the rows into their own tables with INSERT … EXEC, so the number and order of the columns
+# matter.
+# Documented [DOC: RESTORE FILELISTONLY; RESTORE HEADERONLY]. The numbers of the collation are from public
+# listings.
 
 Grid = tuple[tuple[str, ...], list[Row]]
 """Column names and rows of a result set."""
@@ -306,7 +309,7 @@ _UNLIMITED_BYTES: Final = 35_184_372_080_640
 
 
 def build_file_list(context: Context, backup_set: backup.BackupSet) -> Grid:
-    """Return the database files in the backup with their original paths."""
+    """Return the database files in the backup set as rows, with their original paths."""
     image = backup_set.image
     records = (
         []

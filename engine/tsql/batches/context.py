@@ -151,8 +151,7 @@ class Context:
                 yield name, self.session if session.spid == self.session.spid else session
 
 
-# --- permissions of the connection: of its login and of its user in a database [DOC: permissions]
-# -------------
+# --- permissions of the connection: of its login and of its user in a database [DOC: permissions] --------
 
 GUEST_ENTERS: Final = frozenset({"master", "msdb", "tempdb"})
 """System databases in which the user guest can connect. [DOC: principals, guest]"""

@@ -59,7 +59,7 @@ class Table(Struct, frozen=True):
 
 
 ObjectKey = tuple[str, str, str]
-"""(server, database, lowercase name) of an object that a script created."""
+"""Key of an object that a script has created: (server, database, lowercase name)."""
 
 
 class RowChanges(Struct, frozen=True):
@@ -91,7 +91,7 @@ class StatementCompletion(Struct, frozen=True):
     """Number of result sets before the completion."""
     rows: int | None = None
     status: int | None = None
-    """Return value of the procedure."""
+    """Return value of the procedure; None for an assignment."""
 
 
 class ResultSet(Struct, frozen=True):
@@ -153,7 +153,7 @@ class CaughtError(Struct, frozen=True):
 
 
 class DeclaredVariable(Struct, frozen=True):
-    """Variable with its type and value."""
+    """Type and value of a declared variable."""
 
     type: str
     value: Scalar = None
@@ -330,7 +330,7 @@ class Submission(Struct, frozen=True, kw_only=True):
     frames: tuple[Frame, ...] = ()
     messages: tuple[Message, ...] = ()
     results: tuple[ResultSet, ...] = ()
-    """Displayed results. They do not affect execution."""
+    """Result sets so far. They do not affect the execution."""
     started_tick: int = 0
     waiting: str = ""
     """Reason for the wait: delay, pending, busy, server, login, lock, log or commit; empty without a wait."""
@@ -438,8 +438,7 @@ def _split_at_commas(text: str) -> list[str]:
     return [part for part in parts if part.strip()]
 
 
-# --- mutable form of a Frame, during the execution of its batch
-# ----------------------------------------------
+# --- mutable form of a Frame, during the execution of its batch ------------------------------------------
 
 
 class Scope(Struct):

@@ -42,7 +42,10 @@ _TYPES: Final = {AT_COMPILATION: (2, "SYNTAX"), AT_RUN_TIME: (1, "MISC")}
 COLUMNS: Final = tuple(
     column.name for column in list_columns_in(SHAPES["sys.dm_exec_describe_first_result_set()"], 2012)
 )
-"""Columns of the function. Documented [DOC: sys.dm_exec_describe_first_result_set]."""
+"""Columns of the function sys.dm_exec_describe_first_result_set.
+
+Documented [DOC: sys.dm_exec_describe_first_result_set].
+"""
 OF_TDS: Final = ("tds_type_id", "tds_length", "tds_collation_id", "tds_collation_sort_id")
 """Columns that sp_describe_first_result_set returns in place of the function's error columns."""
 _TDS_TYPES: Final = {

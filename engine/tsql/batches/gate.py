@@ -142,7 +142,7 @@ def _read_cells() -> dict[tuple[str, str], str]:
 
 
 CELLS: Final = _read_cells()
-"""(kind of statement, state) -> table cell."""
+"""(kind of statement, state of the database) -> cell of TABLE."""
 
 
 def find_gate_state(context: Context, name: str) -> str:

@@ -20,8 +20,7 @@ from engine.tsql.batches.ledger_tables import (
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_text
 
-# --- steps and runs of SQL Server Agent jobs
-# -----------------------------------------------------------------
+# --- steps and runs of SQL Server Agent jobs -------------------------------------------------------------
 
 
 def list_steps(world: World, server: str, job: str) -> list[StepRow]:
@@ -115,7 +114,7 @@ def start_job(
 
 
 def update_activity(world: World, server: str, job: str, values: ActivityRow) -> None:
-    """Set columns of the latest run of a job."""
+    """Set the columns *values* in the row of the latest run of a job."""
     ACTIVITY.change_rows(world, server, lambda row: _is_same_text(row["job"], job), values)
 
 
@@ -132,8 +131,7 @@ def stop_job(world: World, server: str, job: str, requester: str) -> None:
     world.call_after(0.0, "tsql.job_stop", server, job)
 
 
-# --- events that the Agent has checked for alerts
-# ------------------------------------------------------------
+# --- events that the Agent has checked for alerts --------------------------------------------------------
 
 
 def begin_watching(world: World, server: str) -> None:

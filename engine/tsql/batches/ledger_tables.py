@@ -97,7 +97,7 @@ class HistoryRow(TypedDict, total=False):
 
 
 class ActivityRow(TypedDict, total=False):
-    """Latest run of a job."""
+    """Latest run of a job, with its requester, start and end."""
 
     id: Scalar
     job: Scalar
@@ -194,7 +194,7 @@ class MailAccountRow(TypedDict, total=False):
 
 
 class ProfileAccountRow(TypedDict, total=False):
-    """Account in a mail profile."""
+    """Assignment of a mail account to a mail profile."""
 
     id: Scalar
     profile_id: Scalar
@@ -203,7 +203,7 @@ class ProfileAccountRow(TypedDict, total=False):
 
 
 class ProfilePrincipalRow(TypedDict, total=False):
-    """Right to use a mail profile."""
+    """Permission to use a mail profile."""
 
     id: Scalar
     profile_id: Scalar
@@ -211,7 +211,7 @@ class ProfilePrincipalRow(TypedDict, total=False):
 
 
 class MailRow(TypedDict, total=False):
-    """Queued mail."""
+    """Mail in the queue of Database Mail."""
 
     id: Scalar
     profile_id: Scalar

@@ -407,8 +407,7 @@ def _get_victim_order(session: SqlSession) -> tuple[int, float, int]:
     )
 
 
-# --- application locks of sp_getapplock -------------------------------------------------------------------
-# Modes, conflicts and owners [DOC: sp_getapplock; APPLOCK_MODE].
+# --- application locks of sp_getapplock: modes, conflicts and owners [DOC: sp_getapplock; APPLOCK_MODE] --
 
 MODES: Final = {
     "shared": "S",

@@ -230,11 +230,10 @@ def check_calls(plan: QueryPlan, version: int) -> None:
             raise SqlError(195, text, "built-in function name")
 
 
-# --- inlining of user-defined functions
-# -----------------------------------------------------------------------
-# The expression or query of an inline function replaces its call [DOC: CREATE FUNCTION; scalar UDF inlining].
-# A
-# function with more statements, or in another database, runs when the query calls the function.
+# --- inlining of user-defined functions ------------------------------------------------------------------
+# The expression or query of an inline function replaces its call [DOC: CREATE FUNCTION; scalar UDF
+# inlining]. A function with more statements, or in another database, runs when the query calls the
+# function.
 
 NESTING_MAX: Final = 32
 """Maximum nesting of functions. Documented [DOC: CREATE FUNCTION]."""
@@ -395,8 +394,7 @@ def _join_tokens(tokens: Sequence[Token], values: dict[str, str] | None = None) 
     return joined_text
 
 
-# --- calls of functions whose body runs statement by statement
-# ------------------------------------------------
+# --- calls of functions whose body runs statement by statement -------------------------------------------
 # An error ends the body and cancels the calling statement [DOC: Create user-defined functions, guidelines].
 
 CALL: Final = "scalar_function_value"

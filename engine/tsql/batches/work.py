@@ -112,7 +112,7 @@ class Meter:
             raise SqlError(217, NESTING_MAX)
 
     def leave_view(self) -> None:
-        """Leave a view or linked server."""
+        """Leave a view or linked server that `enter_view` has entered."""
         self.nesting -= 1
 
 

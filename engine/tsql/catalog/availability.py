@@ -318,8 +318,7 @@ def _is_reachable(context: Context, replica: Replica) -> bool:
 
 # --- dynamic views about the cluster of the instance ------------------------------------------------------
 # The views show quorum, members, networks, and the nodes of a cluster instance. On a node without quorum,
-# they
-# show no rows. Documented [DOC: sys.dm_hadr_cluster].
+# they show no rows. Documented [DOC: sys.dm_hadr_cluster].
 
 _QUORUM_TYPES: Final = {
     None: (0, "NODE_MAJORITY"),

@@ -452,10 +452,8 @@ def get_end_of_log_kb(context: Context, copy: DatabaseCopy) -> float:
 
 # --- database-level settings ------------------------------------------------------------------------------
 # Database scoped configurations and Query Store options cannot be changed in the simulation, so that all
-# values are
-# defaults. Documented [DOC: ALTER DATABASE SCOPED CONFIGURATION; ALTER DATABASE SET options]. The numbers are
-# those in
-# public output.
+# values are defaults. Documented [DOC: ALTER DATABASE SCOPED CONFIGURATION; ALTER DATABASE SET options].
+# The numbers are those in public output.
 
 _CONFIGURATIONS: Final = (
     resources.files("engine.tsql.catalog").joinpath("scoped.txt").read_text(encoding="utf-8")

@@ -170,11 +170,9 @@ register_view(
 
 
 # --- built-in sessions of extended events -----------------------------------------------------------------
-# The sessions are system_health and, since 2012, AlwaysOn_health. AlwaysOn_health starts with the instance if
-# the New
-# Availability Group wizard has created or joined a group on it; otherwise, it is stopped. Derived: the wizard
-# has set
-# up every instance with a replica.
+# The sessions are system_health and, since 2012, AlwaysOn_health. AlwaysOn_health starts with the instance
+# if the New Availability Group wizard has created or joined a group on it; otherwise, it is stopped.
+# Derived: the wizard has set up every instance with a replica.
 
 HEALTH_EVENTS: Final = (
     "alwayson_ddl_executed", "availability_group_lease_expired", "availability_replica_automatic_failover_validation",

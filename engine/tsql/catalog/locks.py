@@ -34,7 +34,7 @@ class LockResource(Struct, frozen=True):
     """Locked resource, as sys.dm_tran_locks shows it."""
 
     type: str
-    """DATABASE, OBJECT, PAGE, RID, KEY or APPLICATION."""
+    """Type of the resource: DATABASE, OBJECT, PAGE, RID, KEY or APPLICATION."""
     database_id: int
     description: str
     entity: int

@@ -182,7 +182,6 @@ register_view("msdb.dbo.restorehistory", _list_restores)
 
 
 # --- tables of msdb about SQL Server Agent and Database Mail, from the rows that procedures store (ledger.py)
-# --
 
 
 def _make_job_id(context: Context, job: Scalar) -> Scalar:

@@ -71,7 +71,7 @@ class CatalogView(Struct, frozen=True):
 
     @property
     def first_version(self) -> int:
-        """Return the first version that has the view."""
+        """Return the first version of SQL Server that has the view."""
         return self.shape.since
 
     def list_columns_in(self, version: int) -> tuple[ColumnShape, ...]:
@@ -137,8 +137,7 @@ for _name in _EMPTY.split():
 
 # --- views of the product that are not simulated ----------------------------------------------------------
 # The columns of these views are undocumented, or the views are newer than 2014. The views and their first
-# versions are
-# documented [DOC: system catalog views; dynamic management views]. dm_db_script_level and
+# versions are documented [DOC: system catalog views; dynamic management views]. dm_db_script_level and
 # dm_db_mirroring_past_actions are from memory; dm_db_database_page_allocations is known from public output.
 
 _TEXT: Final = (

@@ -178,7 +178,7 @@ _OUTCOMES: Final = {SUCCEEDED: "The job succeeded.", FAILED: "The job failed."}
 
 
 def _finish_job(world: World, server: str, job: str, step: StepRow | None, status: int) -> None:
-    """Record the outcome of a job. *step* is the last one that ran."""
+    """Record the outcome of a job. *step*: the step that ran last; None without a step."""
     activity = ledger.find_activity(world, server, job) or {}
     outcome = _OUTCOMES.get(
         status, f"The job was stopped prior to completion by {to_text(activity.get('stopped_by'))}."
@@ -252,7 +252,7 @@ def run_alerts(world: World) -> None:
 
     This runs after each reaction of the protocol.
     """
-    if not world.objects:  # without objects there are no rows in sysalerts
+    if not world.objects:  # without stored objects, sysalerts has no rows
         return
     for server, instance in world.instances.items():
         if not instance.agent_running and instance.service is Service.RUNNING and not instance.hung:

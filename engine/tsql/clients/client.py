@@ -117,7 +117,7 @@ def cancel_batches(world: World, window: str) -> None:
 
 
 def continue_batch(world: World, name: str, wait_id: int) -> None:
-    """Continue a batch whose wait is over (timer handler)."""
+    """Continue a batch at the end of a wait (timer handler)."""
     run: Submission | None = world.batches.get(name)
     if run is None or run.wait_id != wait_id or not run.waiting:
         return

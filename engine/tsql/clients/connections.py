@@ -26,7 +26,7 @@ def as_json(message: Message) -> dict[str, object]:
 
 
 _MESSAGE_FIELDS: Final = ("number", "severity", "state", "line", "text")
-"""Fields that every message has."""
+"""Fields that `sql_done` contains for every message."""
 
 
 def is_reachable(world: World, server: str) -> bool:

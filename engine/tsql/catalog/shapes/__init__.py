@@ -84,8 +84,7 @@ TABLE_FUNCTIONS: Final = frozenset(name[4:-2] for name in SHAPES if name.endswit
 # --- columns with the same value in every simulated row, and the reasons (constants.tsv) --------------------
 
 # A column that is neither in constants.tsv nor in a view's rows is not simulated. A query that reads such a
-# column
-# reports this. Documented [DOC: each view].
+# column reports this. Documented [DOC: each view].
 
 
 @cache
