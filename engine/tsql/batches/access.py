@@ -35,7 +35,7 @@ def get_access_mode(world: World, server: str, database: str) -> str:
 def forget_mode(world: World, server: str, database: str) -> None:
     """Remove the stored mode of a database, which is then MULTI_USER.
 
-    This also prevents that a new database inherits the mode of a dropped database with the same name.
+    A new database with the name of a dropped database therefore does not inherit its mode.
     """
     ledger_tables.ACCESS_MODES.remove_rows(
         world, server, lambda row: str(row["name"]).lower() == database.lower()
@@ -77,7 +77,7 @@ EXCLUSIVE: Final = frozenset({"OFFLINE", "EMERGENCY", "READ_ONLY", "READ_WRITE"}
 
 
 def _wait_for_others(machine: Machine, database: str, termination: str, spids: tuple[int, ...]) -> None:
-    """Wait until the other sessions have left the database, as long as *termination* demands.
+    """Make the statement wait until the other sessions leave, or until *termination* allows to end them.
 
     Raise 5070 with NO_WAIT. ROLLBACK IMMEDIATE does not wait.
     """
@@ -118,7 +118,7 @@ statements.COMPLETIONS["sessions.ended"] = lambda world, server, *messages: list
 def end_other_connections(machine: Machine, database: str, termination: str) -> list[Message]:
     """End the connections of other windows and applications in the database, or wait for them.
 
-    *termination* decides.
+    *termination*: the WITH clause of the statement, which selects one of the two.
     """
     world, server = machine.world, machine.session.server
     spids = tuple(

@@ -516,7 +516,7 @@ def _drop_database(machine: Machine, name: str) -> Outcome:
 
 
 DATABASES_MAX: Final = 300
-"""Maximum number of database copies and snapshots in a world that T-SQL can create. Assumed."""
+"""Maximum number of database copies and snapshots in a world. CREATE DATABASE refuses more. Assumed."""
 
 
 def _create_database(machine: Machine, statement: s.CreateDatabase) -> Outcome:

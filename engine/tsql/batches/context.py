@@ -84,7 +84,7 @@ class Context:
         return store_datetime(self.get_time(tick))
 
     def list_copies(self) -> list[DatabaseCopy]:
-        """Return this server's copies of databases in the order of their IDs."""
+        """Return the database copies on this server in the order of their IDs."""
         own_copies = [
             copy for (server, _), copy in self.world.copies.items() if server == self.session.server
         ]
@@ -108,7 +108,7 @@ class Context:
         return picture.database_id if picture is not None else None
 
     def find_database_name(self, number: int) -> str | None:
-        """Return the name of the database with an ID; None if there is no such database."""
+        """Return the name of the database with the ID *number*; None if there is no such database."""
         system = {value: name for name, value in SYSTEM_DATABASES.items()}
         if number in system:
             return system[number]
@@ -122,7 +122,7 @@ class Context:
         return copy.database if copy is not None else name
 
     def find_snapshot(self, name: str) -> Snapshot | None:
-        """Return the database snapshot with a name on this server; None if there is no such snapshot."""
+        """Return the database snapshot *name* on this server; None if there is no such snapshot."""
         return self.server.find_snapshot(name)
 
     def open_database(self, name: str) -> str:

@@ -28,7 +28,7 @@ def make_local_key(machine: Machine, name: str) -> str:
 
 
 def find_cursor(machine: Machine, name: str) -> tuple[str, SqlCursor]:
-    """Return the key and the cursor with a name. A local cursor takes precedence over a global cursor.
+    """Return the key and the cursor of *name*. A local cursor takes precedence over a global cursor.
 
     Raises 16916 for an unknown cursor, 16950 for an empty variable.
     """

@@ -309,7 +309,10 @@ class SqlSession(Struct, frozen=True, kw_only=True):
         return self.login, self.user, self.user_database, self.callers
 
     def __repr__(self) -> str:
-        """Return the text for the state hash, without the last batch and empty rare fields."""
+        """Return the session as text for the state hash.
+
+        The text omits rare fields if they are empty, and the last batch, which only views show.
+        """
         repr_names = [name for name in self.__struct_fields__ if name not in UNSAID_OF_SESSION]
         repr_names = [name for name in repr_names if name not in RARE_IN_SESSION or getattr(self, name)]
         return f"Session({', '.join(f'{name}={getattr(self, name)!r}' for name in repr_names)})"
@@ -517,7 +520,7 @@ class Scope(Struct):
         )
 
     def compile(self, work: int) -> int:
-        """Compile on with at most *work* units. Return the units spent. Raises SqlSyntaxError."""
+        """Continue compiling with at most *work* units. Return the units spent. Raises SqlSyntaxError."""
         assert self.read is not None
         compiling = program.compile_in_steps(self.text, self.version, frozenset(self.parameters))
         if not compiling.continue_to(self.read + work):
@@ -531,7 +534,10 @@ class Scope(Struct):
         return cost
 
     def declare_all(self) -> None:
-        """Declare all variables as NULL, even after unreached DECLAREs [DOC: DECLARE @local_variable]."""
+        """Declare all variables as NULL, even if their DECLARE is never reached.
+
+        [DOC: DECLARE @local_variable]
+        """
         for instruction in self.code:
             action = instruction.action
             if isinstance(action, RunStatement) and isinstance(action.statement, s.Declare):

@@ -111,7 +111,7 @@ def describe_packed(machine: Machine, text: Scalar, parameters: Scalar, *_: Scal
 
 
 def describe_column(position: int, name: str, type_text: str) -> Record:
-    """Return the description of a column with a type."""
+    """Return the description of a column as a row of sys.dm_exec_describe_first_result_set."""
     type_text = "int" if type_text == "null" else type_text  # the literal NULL has the type int
     kind = build_type_record(type_text)
     text = kind["collation_name"] is not None

@@ -468,7 +468,7 @@ INFORMATION: Final = (
 
 
 def is_read_only(statement: s.Statement | None) -> bool:
-    """Return whether the statement changes nothing."""
+    """Return whether the statement only reads."""
     if isinstance(statement, s.Execute):
         return statement.procedure.rpartition(".")[2].strip("[]").lower().startswith(INFORMATION)
     return (

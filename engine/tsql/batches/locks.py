@@ -508,7 +508,7 @@ def add_lock_request(
 def remove_lock_request(
     locks: Iterable[ApplicationLock], released: ApplicationLock
 ) -> tuple[ApplicationLock, ...]:
-    """Return *locks* with one request for *released* less. The last request removes the lock."""
+    """Return *locks* after the end of one request for *released*. The last request removes the lock."""
     counted_locks = [replace(lock, count=lock.count - 1) if lock == released else lock for lock in locks]
     return tuple(lock for lock in counted_locks if lock.count)
 

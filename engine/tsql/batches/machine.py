@@ -51,8 +51,9 @@ MESSAGE_CHARACTERS_MAX: Final = 1_000_000
 """Maximum number of characters in all messages of one submission. Assumed."""
 
 CHARACTERS_MAX: Final = 5_000_000
-"""Maximum number of characters in all result sets of one submission. Assumed: slightly more than in the
-largest.
+"""Maximum number of characters in all result sets of one submission. Assumed: slightly more than the largest
+result
+set has.
 """
 
 CELLS_MAX: Final = 150_000
@@ -114,7 +115,7 @@ RUN_TIME_ERRORS: Final = frozenset(
 """Errors about values. A SELECT with such an error has already returned its columns."""
 
 VALUE_ERRORS: Final = frozenset({220, 232, 512, 517, 535, 536, 537, 3623, 8115, 8134})
-"""Errors about values that the message about the terminated statement follows, except in a SELECT."""
+"""Errors about values. The message about the terminated statement (3621) follows, except in a SELECT."""
 
 
 class SubmissionOutput:
@@ -298,7 +299,7 @@ ACTS_MAX: Final = 5_000
 
 
 class Machine(SubmissionOutput):
-    """Interface for the execution of a submission. `run` and `session` are the result."""
+    """Interface for the execution of a submission. The attributes `run` and `session` contain the result."""
 
     def __init__(self, world: World, run: Submission, session: SqlSession, meter: Meter) -> None:
         """Create a machine. *meter* counts its work."""
@@ -472,7 +473,7 @@ class Machine(SubmissionOutput):
         return to_text(self.resolve_value(value))
 
     def set_variable(self, name: str, value: Scalar, source: SqlType | None = None) -> None:
-        """Assign *value*, converted to the variable's type. *source*: type of *value*. Raise 137."""
+        """Assign *value*, converted to the variable's type. *source*: type of *value*. Raise 137 if unknown."""
         if name not in self.scope.variables:
             raise SqlError(137, name)
         old = self.scope.variables[name]

@@ -89,7 +89,7 @@ NOT_SIMULATED_NUMBER: Final = 50000
 
 
 class Runner(Machine):
-    """Execution of a submission's instructions. `run` and `session` are the result."""
+    """Execution of a submission's instructions. The attributes `run` and `session` contain the result."""
 
     def __init__(
         self,

@@ -24,7 +24,7 @@ TURN: Final = 6_000
 TURN_TICKS: Final = 5
 """Minimum number of ticks between two turns of a submission. Assumed.
 
-The interval prevents that an endless loop blocks other work.
+The interval prevents an endless loop from blocking other work.
 """
 
 DRAIN_PER_TICK: Final = 3_000
@@ -215,8 +215,9 @@ def compute_allowance(world: World, *, new_submission: bool, booked: bool, remot
     """Return the work units that a submission may use now. At 0 or less, it must wait for its turn.
 
     *new_submission*: the submission was just sent. *booked*: this is its booked turn. *remote*: a program has
-    sent it
-    and waits for the response. The host receives such submissions and therefore limits their number.
+    sent the
+    submission and waits for the response. The host receives such submissions and therefore limits their
+    number.
     """
     if booked:
         return TURN

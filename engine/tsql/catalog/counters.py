@@ -61,7 +61,7 @@ stay 0.
 """
 
 _COUNTERS_2008: Final = 2008
-"""Version that introduced further counters."""
+"""First version that has the mirroring counters added in SQL Server 2008."""
 _MIRRORING: Final = (
     # name, type, first version
     ("Bytes Received/sec", TOTAL, 2005),

@@ -171,18 +171,18 @@ def _estimate_log_time(context: Context, source: int, behind_kb: float) -> str |
 
 
 LEAST_RATE_KB_PER_S: Final = 1.0
-"""Log rate below which no log is written, because a smoothed rate never becomes 0."""
+"""Log rate below which the rate counts as 0, because a smoothed rate never becomes 0."""
 LEAST_TRANSACTIONS_PER_S: Final = 0.001
-"""Transaction rate below which no transaction runs, because a smoothed rate never becomes 0."""
+"""Transaction rate below which the rate counts as 0, because a smoothed rate never becomes 0."""
 
 USUAL_TRANSACTION_KB: Final = 3.0
-"""Minimum log per transaction in the estimate, because the workload setting may be 0. Assumed."""
+"""Minimum log per transaction in the estimate, because a stopped workload has none. Assumed."""
 
 
 def _estimate_log_age_s(context: Context, source: int, behind_kb: float) -> float | None:
     """Estimate how long ago the log *behind_kb* before the end was written. Derived.
 
-    Return None if no log was written. The estimate uses the current rate, or the mean rate if no log is
+    Return None if the log rate is 0. The estimate uses the current rate, or the mean rate if little log is
     written or
     commits stall.
     """

@@ -27,7 +27,7 @@ class ObjectName(NamedTuple):
 
 
 def list_named_objects(context: Context) -> Iterator[tuple[ObjectName, int, objects.UserObject]]:
-    """Yield (name, ID, object) for each object in the current database. tempdb has the own temp tables."""
+    """Yield (name, ID, object) for the objects of the database, including own temp tables in tempdb."""
     for stored_object, item in objects.list_objects(context):
         yield ObjectName(stored_object.name, stored_object.schema), stored_object.object_id, item
     if context.session.database.lower() == "tempdb":

@@ -84,7 +84,7 @@ VIEWS: Final[dict[str, CatalogView]] = {name: CatalogView(shape) for name, shape
 
 
 SYSTEM_PROCEDURES: Final[dict[str, str]] = {}
-"""System procedure -> the only database that has it, or "" for all databases. The package procedures fills
+"""System procedure -> the only database that has it, or "" for all databases. The package `procedures` fills
 it.
 """
 

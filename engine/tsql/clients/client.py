@@ -184,7 +184,7 @@ def _run_submission(world: World, name: str) -> None:
 LONG_S: Final = 30
 """Simulated seconds after which a batch is reported as a possible endless loop. Assumed."""
 LONG_WORK: Final = 1_000_000
-"""Work units (work.py) until this report. Assumed: scripts of people take about a second."""
+"""Work units (work.py) of a possible endless loop. Assumed: scripts of people take about a second."""
 
 
 def _warn_if_long_running(world: World, name: str, run: Submission) -> Submission:

@@ -38,7 +38,8 @@ def is_reachable(world: World, server: str) -> bool:
 def get_refusal_number(world: World, server: str) -> int:
     """Return the error number for an unreachable instance.
 
-    The number is 2 if the computer responds without the instance, and 53 if nothing responds at the address.
+    The number is 2 if the computer responds but the instance does not, and 53 if nothing responds at the
+    address.
     """
     instance = world.instances[server]
     return (
@@ -49,7 +50,8 @@ def get_refusal_number(world: World, server: str) -> int:
 def list_refusal_errors(problem: SqlError, database: str, login: str) -> tuple[SqlError, ...]:
     """Return the errors of a login to a database that the server does not open.
 
-    Public threads show 4060 and 18456. For databases in a restore (927) and of availability groups (983),
+    Public forum threads show 4060 and 18456. For databases in a restore (927) and of availability groups
+    (983),
     these threads show the reason first. For a mirror (954) and others, this order is derived.
     """
     reasons = (problem,) if problem.number != 911 else ()
@@ -157,10 +159,7 @@ def resolve_server(world: World, name: str) -> tuple[str, SqlError | None]:
 def report_refused_login(
     world: World, name: str, run: Submission, server: str, problem: SqlError
 ) -> Submission:
-    """Return the submission with the errors of a refused login.
-
-    The errors are the reason, and that the database could not be opened.
-    """
+    """Return the submission with the errors of a refused login: the reason, then 4060 and 18456."""
     errors: tuple[SqlError, ...] = (problem,)
     if problem.number != 53:
         errors = list_refusal_errors(
