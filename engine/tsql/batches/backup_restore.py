@@ -31,6 +31,7 @@ Outcome = statements.Outcome
 
 
 def _require_one_device(machine: Machine, devices: tuple[s.Value, ...]) -> str:
+    """Return the path of the only device. Raise 3206 for a logical device."""
     if len(devices) > 1:
         raise UnsimulatedFeatureError("backups striped over several files")
     if isinstance(devices[0], s.LogicalDevice):

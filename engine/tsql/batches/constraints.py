@@ -38,6 +38,7 @@ def assign_names(table: str, constraints: Iterable[Constraint], version: int) ->
 
 
 def _generate_name(table: str, item: Constraint, version: int) -> str:
+    """Build the name of an unnamed constraint as in the product."""
     digits = f"{zlib.crc32(repr((table.lower(), item)).encode()):08X}"
     if not isinstance(item, Key):
         return _join_name("CK" if isinstance(item, Check) else "FK", table, item.columns[:1], digits)
@@ -319,6 +320,7 @@ def add_computed_types(machine: Machine, table: Table) -> Table:
 
 
 def _fill_computed_columns(machine: Machine, table: Table, row_positions: list[int]) -> Table:
+    """Return the table with the values of its computed columns in the rows at *row_positions*."""
     positions = [index for index, column in enumerate(table.columns) if column.computed]
     texts = [table.columns[position].computed for position in positions]
     rows = list(table.rows)
@@ -372,12 +374,14 @@ def _enforce_unique_keys(
 
 
 def _get_key_values(row: Row, positions: Iterable[int]) -> tuple[Scalar, ...]:
+    """Return the values at *positions* in the form in which keys are compared."""
     return tuple(
         make_text_key(v) if isinstance(v, str) else v for v in (row[position] for position in positions)
     )
 
 
 def _make_duplicate_error(ref: TableRef, key: Key, values: Iterable[Scalar]) -> SqlError:
+    """Build error 2627 for a constraint, or 2601 for an index."""
     text = ", ".join("<NULL>" if value is None else to_text(value) for value in values)
     if key.kind in _LETTERS:
         kind = "PRIMARY KEY" if key.kind == "PRIMARY KEY" else "UNIQUE KEY"
@@ -400,6 +404,7 @@ def _enforce_checks(machine: Machine, ref: TableRef, table: Table, rows: list[Ro
 def _make_conflict_error(
     machine: Machine, verb: str, kind: str, name: str, table: tuple[str, ...], column: str
 ) -> SqlError:
+    """Build error 547 for a violated constraint. *table* and *column*: the place of the conflict."""
     database = "tempdb" if table[-1].startswith(("#", "@")) else machine.session.database
     text = table[-1] if table[-1].startswith("@") else objects.format_qualified_name(table)
     column_text = (", column '", column, "'") if column else ()

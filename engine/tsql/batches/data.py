@@ -571,6 +571,7 @@ class Scope(Struct):
 
 
 def _list_program_units(code: Program) -> Program:
+    """Return the instructions whose names are resolved, including the body of a new procedure or function."""
     first_action = code[0].action if code else None
     if isinstance(first_action, RunStatement) and isinstance(
         first_action.statement, s.CreateProcedure | s.CreateFunction

@@ -543,6 +543,7 @@ def _drop_columns(table: Table, names: tuple[str, ...], ref: TableRef) -> Table:
 
 
 def _read_names(text: str) -> tuple[str, ...]:
+    """Return the identifiers in a text."""
     return tuple(get_name(token) for token in tokenize(text) if token.kind in ("word", "quoted"))
 
 

@@ -59,6 +59,7 @@ def _evaluate_has_perms(
 
 
 def _has_permission(context: Context, securable: str, kind: str, permission: str, server: bool) -> int | None:
+    """Return 1 if the connection has the permission, 0 if not, None for an unknown object."""
     name = securable.strip("[]")
     if server and not kind:
         return int(has_server_permission(context, permission))

@@ -132,6 +132,7 @@ def _build_error_arguments(number: int, name: str) -> tuple[object, ...]:
 
 
 def _read_cells() -> dict[tuple[str, str], str]:
+    """Parse TABLE and check its headings."""
     head, *rows = TABLE.strip("\n").splitlines()
     assert head.split() == list(KINDS)
     assert [row.split()[0] for row in rows] == list(STATES)
@@ -416,6 +417,7 @@ IN_MASTER: Final = frozenset({gs.CreateGroup, gs.AlterGroup, gs.DropGroup})
 
 
 def _check_transaction(statement: s.Statement) -> None:
+    """Raise the error of a statement that is not allowed inside a user transaction."""
     if isinstance(statement, s.DropObject) and statement.kind == "DATABASE":
         raise SqlError(574, "DROP DATABASE")
     name = NOT_IN_TRANSACTION.get(type(statement))
@@ -454,6 +456,7 @@ def check_procedure(context: Context, name: str, arguments: Mapping[str, Scalar]
 
 
 def _check_target_state(context: Context, kind: str, database: str) -> None:
+    """Raise the gate's error for a statement of *kind* on *database*, if any."""
     if kind == "restore" and context.session.database.lower() == database.lower():
         raise SqlError(3102, "RESTORE", context.get_spelled_name(database), also=(3013,))
     check_database_state(context, kind, database)

@@ -295,6 +295,7 @@ class LedgerTable(Struct, Generic[RowT], frozen=True):
         return cast(RowT, values)
 
     def _make_key(self, server: str) -> tuple[str, str, str]:
+        """Return the key of the table's rows in World.objects."""
         return server, "msdb", f"~{self.name}"  # no name in a script can be equal to this name
 
     def _find_ledger(self, world: World, server: str) -> Ledger:

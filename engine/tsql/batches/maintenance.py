@@ -87,6 +87,7 @@ def _turn_trace_flags_off(machine: Machine, arguments: Arguments) -> None:
 
 
 def _parse_trace_flags(arguments: Arguments) -> tuple[list[int], bool]:
+    """Return (trace flags, True if -1 applies them to the whole server). Raise 2583 without arguments."""
     numbers = [int(to_number(value)) for value in arguments]
     if not numbers:
         raise SqlError(2583)
@@ -436,6 +437,7 @@ def execute_sp_configure(machine: Machine, arguments: dict[str, Scalar]) -> None
 
 
 def _store_option(machine: Machine, name: str, **values: int) -> None:
+    """Set columns in the stored row of a server option. Add the row if necessary."""
     world, server = machine.world, machine.session.server
     if ledger_tables.OPTIONS.find_row(world, server, "name", name) is None:
         used = get_option_value(machine.context, name)

@@ -30,6 +30,7 @@ class _Property(NamedTuple):
 
 @cache
 def _read_properties() -> dict[str, list[_Property]]:
+    """Return the entries of each property in object_properties.tsv, by lowercase name."""
     properties: dict[str, list[_Property]] = {}
     for row in read_table("engine.tsql.batches", "object_properties.tsv"):
         entry = _Property(int(row["since"]), tuple(row["types"].split()), row["value"])

@@ -141,6 +141,7 @@ def list_objects_after(last_commit: Commit | None) -> Mapping[str, StoredObject]
 
 
 def _store_object(objects: dict[Name, StoredObject], name: Name, stored_object: StoredObject | None) -> None:
+    """Set an object in *objects*, or remove it if *stored_object* is None."""
     if stored_object is None:
         objects.pop(name, None)
     else:
@@ -369,6 +370,7 @@ OBJECT_KB: Final = 6.0
 
 
 def _compute_log_kb(edit: Edit) -> float:
+    """Return the log in KB that an edit needs."""
     if not isinstance(edit, RowChanges):
         new_item = edit.item if edit is not None else None
         rows = new_item.rows if isinstance(new_item, Table) else ()
@@ -402,6 +404,7 @@ def _change_object(
 
 
 def _write_log(context: Context, copy: DatabaseCopy, kb: float) -> None:
+    """Write *kb* of log for the transaction of this connection."""
     key = copy.key
     last_commit = commits.find_newest_commit(context.world, copy)
     if last_commit is not None and last_commit.weight > commits.WRITTEN_MAX:
@@ -461,6 +464,7 @@ CHARACTERS_MAX: Final = 20_000_000
 
 
 def _check_capacity(context: Context, object_key: ObjectKey, user_object: UserObject) -> None:
+    """Raise UnsimulatedFeatureError if the database becomes too large with *user_object*."""
     stored_objects = [
         committed_object
         for name, committed_object in _read_committed_objects(context, object_key[1]).items()

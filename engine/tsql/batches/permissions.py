@@ -73,6 +73,7 @@ def execute_as(machine: Machine, statement: s.ExecuteAs) -> None:
 
 
 def _may_impersonate(context: Context, kind: str, name: str) -> bool:
+    """Return whether the connection may impersonate the login or user *name*."""
     if is_sysadmin(context):
         return True
     if kind == "USER" and find_user_in(context, context.session.database) == "dbo":
@@ -258,6 +259,8 @@ class NamedStatement(Protocol):
 
 
 def _require_server_permission(permission: str, number: int, *arguments: object) -> Rule:
+    """Build a rule that raises error *number* if the login lacks *permission* on the server."""
+
     def check(machine: Machine, statement: object) -> None:
         if not has_server_permission(machine.context, permission):
             raise SqlError(number, *arguments)
@@ -326,6 +329,8 @@ def _check_restore(machine: Machine, statement: s.Restore) -> None:
 
 
 def _build_user_rule(verb: str) -> Rule:
+    """Build a rule that raises an error if the user lacks ALTER ANY USER."""
+
     def check(machine: Machine, statement: NamedStatement) -> None:
         if not has_permission(machine.context, machine.session.database, "ALTER ANY USER"):
             raise SqlError(15247) if verb == "create" else SqlError(15151, verb, "user", statement.name)

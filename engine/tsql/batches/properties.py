@@ -249,6 +249,7 @@ def _list_columns_of_view(context: Context, name: str) -> Iterable[catalog.Colum
 
 
 def _get_length(type_text: str) -> int | None:
+    """Return the maximum length of a type in bytes; None for an unknown type."""
     try:
         kind = read_type(type_text, 1)
     except SqlError:

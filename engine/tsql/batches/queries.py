@@ -403,6 +403,7 @@ def insert_captured(machine: Machine, target: str, rows: list[Row]) -> None:
 
 def _insert_rows(machine: Machine, target: str, rows: list[Row]) -> None:
     # the text does not contain the rows, so that the number of values is checked here
+    """Insert rows that a procedure has returned into the target of INSERT … EXEC."""
     has_column_list = target.rstrip().endswith(")")
     plan = plan_statement(
         f"{target} SELECT * FROM captured" if has_column_list else f"{target} DEFAULT VALUES"

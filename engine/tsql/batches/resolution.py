@@ -177,6 +177,7 @@ _SOUND: Final[set[object]] = set()
 
 
 def _find_variable_type(machine: Machine, scope: Scope, name: str) -> SqlType | None:
+    """Return the type of a variable; None if the type is unknown or sql_variant."""
     kind = scope.known_types.get(name) or machine.get_variable_type(name)
     return None if kind is None or kind.name == "sql_variant" else kind
 
@@ -494,6 +495,7 @@ def _find_declarations(code: Program) -> Iterator[s.Declare]:
 
 
 def _run_scope(machine: Machine, scope: Scope, returns: str) -> Scalar:
+    """Execute the instructions of a function's body. Return its value."""
     while scope.position < len(scope.code):
         instruction = scope.code[scope.position]
         scope.position += 1

@@ -72,6 +72,7 @@ def count_characters(rows: Iterable[Row]) -> int:
 
 
 def _infer_type(values: list[Scalar]) -> str:
+    """Return the column type that fits all *values*."""
     if values and all(isinstance(value, int) for value in values):
         return "bigint"
     if values and all(isinstance(value, int | float) for value in values):
@@ -142,6 +143,7 @@ def insert_rows(
 
 
 def _check_characters(characters: int) -> int:
+    """Return *characters*. Raise UnsimulatedFeatureError if the table has too many of them."""
     if characters > CHARACTERS_MAX:
         raise UnsimulatedFeatureError(f"tables of more than {CHARACTERS_MAX} characters")
     return characters
@@ -157,6 +159,7 @@ def find_insertable_positions(table: Table) -> list[int]:
 
 
 def _find_positions(table: Table, named: tuple[str, ...]) -> list[int]:
+    """Return the positions of the columns *named*; without names, those that INSERT fills. Raises 207 or 264."""
     if not named:
         return find_insertable_positions(table)
     positions_by_name = {column.name.lower(): position for position, column in enumerate(table.columns)}

@@ -261,6 +261,7 @@ def is_commit_acknowledged(world: World, session: SqlSession) -> bool:
 
 
 def _finish_transaction(machine: Machine) -> None:
+    """Clear the changes and locks of a transaction whose commits are acknowledged."""
     machine.context.writes, machine.context.logs = {}, {}
     machine.run = replace(machine.run, since_tick=None)
     machine.append_row_counts()

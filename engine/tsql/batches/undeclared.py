@@ -87,6 +87,7 @@ def _find_locals(tokens: Sequence[Token]) -> set[str]:
 def _describe_program(
     machine: Machine, program: Program, names: list[str], undeclared: frozenset[str]
 ) -> list[dict[str, Scalar]]:
+    """Return the rows of the undeclared parameters in the order of their first use. Raises 11508."""
     statements = [i.action.statement for i in program if isinstance(i.action, RunStatement)]
     if any(isinstance(statement, s.CreateProcedure | s.CreateFunction) for statement in statements):
         return []

@@ -307,6 +307,7 @@ def evaluate_backup_preference(context: Context, database: str) -> int:
 
 
 def _is_reachable(context: Context, replica: Replica) -> bool:
+    """Return whether the node of a replica is up, as the instance's node knows."""
     own_node = config.find_node_of(context.world, context.session.server)
     node = config.find_node_of(context.world, replica.server)
     if replica.server == context.session.server:

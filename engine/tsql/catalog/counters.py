@@ -40,6 +40,7 @@ _INSTANCE_TEXT: Final = (
 
 
 def _list_instance_counters() -> Iterable[tuple[str, str, str, int, int, int]]:
+    """Yield the counters in counters.txt in the form of INSTANCE."""
     kinds = {"TOTAL": TOTAL, "GAUGE": GAUGE, "FRACTION": FRACTION, "BASE": BASE}
     for line in _INSTANCE_TEXT.strip().splitlines():
         group, kind, names = line.split("|")
@@ -148,6 +149,7 @@ def _read_message_counters(context: Context, stream: int) -> dict[str, float]:
 def _read_principal_counters(
     context: Context, copy: DatabaseCopy, source: int, stream: int
 ) -> dict[str, float]:
+    """Return the mirroring counters of a principal."""
     flow, waiting = context.world.flow, groups.get_policy(copy).has_waiting_commits(context.world, copy)
     sent_kb, ratio = (
         flow.read_stream_positions(stream).sent_kb,
@@ -173,6 +175,7 @@ def _read_principal_counters(
 
 
 def _read_database_values(context: Context, copy: DatabaseCopy, work: CopyLoad) -> dict[str, float]:
+    """Return the counters of a database copy in the object Databases."""
     if copy.source is None:
         return {"Data File(s) Size (KB)": copy.size_kb}
     reading = context.world.flow.read_source(copy.source)

@@ -12,6 +12,7 @@ from engine.tsql.catalog.databases import list_file_rows
 
 
 def _list_all_paths(context: Context, host: str) -> Iterator[str]:
+    """Yield the paths of all files on a host."""
     yield from (path for file_host, path in context.world.files if file_host == host)
     if host == context.server.name:
         yield from (str(row["physical_name"]) for row in list_file_rows(context))

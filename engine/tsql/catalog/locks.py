@@ -199,6 +199,7 @@ def compute_progress(context: Context, run: Submission | None) -> tuple[float, i
 def _build_lock_wait(
     context: Context, run: Submission, sessions: dict[int, SqlSession], passed_ms: int
 ) -> CurrentWait:
+    """Return the wait of a batch for a lock."""
     spids, object_key, mode, row = run.blocked
     holder = sessions.get(spids[0])
     held_mode = _find_lock_mode(context, holder, object_key, row)
@@ -372,6 +373,7 @@ def _list_intent_locks(row: LockResource, mode: str) -> list[tuple[LockResource,
 
 
 def _get_current_session(context: Context, session: SqlSession) -> SqlSession:
+    """Return the session in its current state. The context has the newest state of its own session."""
     return context.session if session.spid == context.session.spid else session
 
 

@@ -300,6 +300,7 @@ def _make_ledger_rows(
 
 
 def _map_columns(names: str, **renamed: str) -> _Renamed:
+    """Return the columns *names* with unchanged names, and *renamed* columns."""
     return {**{name: name for name in names.split()}, **renamed}
 
 

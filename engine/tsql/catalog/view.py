@@ -197,6 +197,7 @@ def find_database(context: Context, parts: Sequence[str]) -> str | None:
 
 
 def _list_candidates(database: str, schema: str, name: str) -> Iterable[str]:
+    """Yield the full names of the views that a name can mean."""
     if schema in ("sys", "information_schema"):
         yield f"{schema}.{name}"
     if schema in ("dbo", ""):

@@ -241,6 +241,7 @@ def format_agent_time(world: World, server: str, tick: int | None = None) -> tup
 
 
 def _build_context(world: World, server: str) -> Context:
+    """Return a context of the Agent's service account on *server*."""
     return Context(world, SqlSession(server=server, spid=0, login=world.instances[server].service_account))
 
 
@@ -305,6 +306,7 @@ messages.
 
 
 def _list_enabled_alerts(world: World, server: str) -> list[AlertRow]:
+    """Return the alerts that can respond; none while the Agent is stopped."""
     if not jobs.is_agent_running(world, server):
         return []
     return [row for row in ledger_tables.ALERTS.list_rows(world, server) if row.get("enabled")]
@@ -327,6 +329,7 @@ def _run_message_alerts(world: World, server: str, number: int, severity: int, t
 
 
 def _run_state_alerts(world: World, server: str, database: str, state: int) -> None:
+    """Fire the WMI alerts that match a new mirroring state of a database."""
     properties = {
         "DATABASENAME": database,
         "STATE": str(state),
@@ -382,6 +385,7 @@ def _matches_wmi_query(world: World, server: str, query: str, properties: dict[s
 
 
 def _read_no_variable(machine: Machine, name: str) -> Scalar:
+    """Raise 137, because a WMI query has no variables."""
     raise SqlError(137, name)
 
 

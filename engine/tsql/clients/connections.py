@@ -174,6 +174,7 @@ def report_refused_login(
 
 
 def _find_login(world: World, name: str, server: str) -> str:
+    """Return the login of a window: the service account for a job step, otherwise the account of a DBA."""
     instance = world.instances[server]
     return (
         instance.service_account

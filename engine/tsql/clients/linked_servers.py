@@ -50,6 +50,7 @@ def build_remote_context(machine: Machine, name: str) -> Context:
 
 
 def _open_session(machine: Machine, server: str) -> SqlSession:
+    """Return a session on the linked server *server* with the caller's login."""
     instance = machine.world.instances[server]
     login = machine.session.login
     return SqlSession(server=server, spid=0, login=login, started_tick=instance.started_tick)

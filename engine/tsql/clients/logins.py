@@ -119,6 +119,7 @@ def _build_options(program: ClientProgram) -> tuple[tuple[str, str], ...]:
 
 
 def _parse_request(text: str) -> dict[str, str]:
+    """Parse and check a login request. Raises InputError."""
     try:
         document = parse_json(text)
     except ValueError as problem:
@@ -211,6 +212,7 @@ def _is_read_only(request: Mapping[str, str]) -> bool:
 def _reject_login(
     world: World, window: str, request: Mapping[str, str], reason: str, errors: tuple[SqlError, ...]
 ) -> None:
+    """Report a refused login to the program, and write 18456 into the ERRORLOG."""
     server = connections.get_server_name(window)
     version = world.instances[server].version
     messages = []
@@ -284,6 +286,7 @@ def close_program_connection(world: World, window: str) -> None:
 
 
 def _check_connected(world: World, window: str) -> None:
+    """Raise InputError if the window is not the connection of a program."""
     session: Window | None = world.sessions.get(window)
     if session is None or not session.remote:
         raise InputError(build_message("{window} is not connected", window=window))
@@ -326,6 +329,7 @@ def change_connection(world: World, window: str, text: str) -> None:
 
 
 def _read_target(world: World, text: str) -> ConnectionTarget:
+    """Parse the connection string of a window. Raises InputError."""
     options: dict[str, str] = {}
     for part in filter(str.strip, text.split(";")):
         keyword, _, value = part.partition("=")

@@ -104,6 +104,7 @@ def list_reasons() -> tuple[tuple[str, str, dict[str, Scalar]], ...]:
 
 
 def _parse_pairs(columns: str) -> dict[str, Scalar]:
+    """Parse columns with their values: `column value, column value`."""
     pairs = (pair_text.partition(" ") for pair_text in columns.split(", "))
     return {name: _parse_value(value) for name, _, value in pairs}
 
