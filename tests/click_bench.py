@@ -115,7 +115,7 @@ def run(limit_ms: float) -> int:
 
 def begin(window: OpenWindow) -> None:
     """Start the lab and play a few seconds."""
-    window.choose("lab")
+    window.select_drill("lab")
     window.brief.started.emit("lab")
     for _ in range(100):
         window.session.on_frame(50.0)

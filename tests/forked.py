@@ -40,7 +40,9 @@ def replace_get_context(_: str | None = None) -> ForkServerContext:
     return _forks
 
 
-def _begin(arguments: list[str], environment: dict[str, str], files: Mapping[int, Connection | str]) -> None:
+def _begin_program(
+    arguments: list[str], environment: dict[str, str], files: Mapping[int, Connection | str]
+) -> None:
     """Run the program in the fork. *files*: descriptors by number, or paths."""
     import app.__main__ as program
 
@@ -103,7 +105,7 @@ class Program:
         return self._process.exitcode
 
 
-def run(
+def run_program(
     *arguments: object, lines: str = "", environment: Mapping[str, str] = os.environ, timeout_s: float = 120.0
 ) -> subprocess.CompletedProcess[str]:
     """Run the program and return its output for *lines*, and its exit code."""
@@ -124,7 +126,7 @@ def _start_process(
     arguments: tuple[object, ...], environment: Mapping[str, str], files: Mapping[int, Connection | str]
 ) -> ForkServerProcess:
     process = _forks.Process(
-        target=_begin, args=([*map(str, arguments)], dict(environment), files), daemon=False
+        target=_begin_program, args=([*map(str, arguments)], dict(environment), files), daemon=False
     )
     process.start()
     return process

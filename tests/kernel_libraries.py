@@ -32,7 +32,7 @@ TARGETS: Final = {
 """(system, processor) -> target of the compiler, and flags."""
 
 
-def build(system: str, machine: str, folder: Path) -> Path:
+def build_library(system: str, machine: str, folder: Path) -> Path:
     """Build the library for *system* on *machine* in *folder*."""
     target, *flags = TARGETS[system, machine]
     text = folder / "kernel.c"
@@ -46,7 +46,7 @@ def build(system: str, machine: str, folder: Path) -> Path:
 def main() -> None:
     for system, machine in TARGETS:
         with tempfile.TemporaryDirectory() as folder:
-            library = build(system, machine, Path(folder))
+            library = build_library(system, machine, Path(folder))
             is_same_file = (LIBRARIES / library.name).exists() and (
                 LIBRARIES / library.name
             ).read_bytes() == library.read_bytes()

@@ -92,7 +92,7 @@ MEMORIES: Final[dict[str, Memory]] = {
 SCHEDULES: Final[dict[str, Callable[[], Schedule]]] = {"SM-2": Sm2, "FSRS": Fsrs, "a constant": Constant}
 
 
-def learn(
+def simulate_learner(
     memory: Memory, schedule_name: str, chance: random.Random
 ) -> list[tuple[dict[str, float], bool, float]]:
     """Simulate one learner; return the prediction of each schedule before each run but the first, the result,
@@ -138,7 +138,7 @@ def main() -> None:
         for by in ("chance", "SM-2", "FSRS"):
             chance = random.Random(options.seed)
             Constant.well = Constant.runs = 0
-            runs = [learn(memory, by, chance) for _ in range(options.learners)]
+            runs = [simulate_learner(memory, by, chance) for _ in range(options.learners)]
             all_runs = [review for learner in runs for review in learner]
             share = sum(is_right for _, is_right, _ in all_runs) / len(all_runs)
             covered = sum(learner[-1][2] for learner in runs) / len(runs)

@@ -30,7 +30,7 @@ BETWEEN: Final = (1366, 768)
 """Window size between two scenes."""
 
 
-def settle() -> None:
+def process_events() -> None:
     """Process events until nested layouts are stable."""
     for _ in range(4):
         QApplication.processEvents()
@@ -85,11 +85,11 @@ def main() -> int:
             for choice in themes:
                 # for the other scales, a dialog opens again
                 for scale in scales if shown_widget is window else scales[:1]:
-                    _look(window, choice, scale)
+                    _show_theme(window, choice, scale)
                     for width, height in sizes if shown_widget is window else sizes[:1]:
                         if shown_widget is window:
                             window.resize(width, height)
-                        settle()
+                        process_events()
                         label = f"{scene} {choice} {width}x{height} {scale:.0%} {options_given.words}"
                         print(label, file=sys.stderr, flush=True)
                         for fault in set(find_layout_problems(shown_widget, not options_given.no_colors)):
@@ -99,21 +99,21 @@ def main() -> int:
                             shown_widget.grab().save(
                                 str(options_given.pictures / f"{label.replace(' ', '-')}.png")
                             )
-            _look(window, theme.LIGHT, scales[0])
+            _show_theme(window, theme.LIGHT, scales[0])
             window.resize(*BETWEEN)
-            settle()
+            process_events()
     for fault, places in sorted(problems.items()):
         print(f"{fault}\n    {len(places)}: {', '.join(places[:6])}{' …' if len(places) > 6 else ''}")
     print(f"{len(problems)} faults")
     return 1 if problems else 0
 
 
-def _look(window: OpenWindow, choice: str, scale: float) -> None:
+def _show_theme(window: OpenWindow, choice: str, scale: float) -> None:
     if window.appearance.theme != choice:
         window.appearance.set_theme(choice)
     if window.store.get(settings.FONT_SCALE) != scale:
         window.appearance.set_font_scale(scale)
-    settle()
+    process_events()
 
 
 def _find_dialog() -> QWidget:

@@ -72,7 +72,7 @@ class Variant:
 # --- one variant ----------------------------------------------------------------------------------------
 
 
-def play(until_s: float | None, sample: bool) -> dict[str, str]:
+def play_drills(until_s: float | None, sample: bool) -> dict[str, str]:
     """Return the state hash at the end of each drill's solution by name; *sample*: only those of SAMPLE."""
     from engine.drill.authoring.scenario import load_scenario
     from engine.drill.running.drill import Drill
@@ -90,7 +90,7 @@ def play(until_s: float | None, sample: bool) -> dict[str, str]:
     return hashes
 
 
-def _play(options: argparse.Namespace) -> None:
+def _play_in_process(options: argparse.Namespace) -> None:
     if options.sqlite:
         _take_sqlite(options.sqlite)
     if options.locale:
@@ -98,7 +98,7 @@ def _play(options: argparse.Namespace) -> None:
     import sqlite3
 
     result = {"python": sys.version.split()[0], "sqlite": sqlite3.sqlite_version}
-    print(json.dumps({**result, "hashes": play(options.until, options.sample)}))
+    print(json.dumps({**result, "hashes": play_drills(options.until, options.sample)}))
 
 
 def _take_sqlite(name: str) -> None:
@@ -243,7 +243,7 @@ def _has_locale(name: str) -> bool:
     return True
 
 
-def _run(variant: Variant, until_s: float | None, sample: bool) -> dict[str, object]:
+def _run_variant(variant: Variant, until_s: float | None, sample: bool) -> dict[str, object]:
     command = [variant.python, "-m", "tests.matrix", "--play", *variant.options]
     if until_s is not None:
         command += ["--until", str(until_s)]
@@ -257,10 +257,10 @@ def _run(variant: Variant, until_s: float | None, sample: bool) -> dict[str, obj
     return answer
 
 
-def compare(until_s: float | None, sample: bool, selected: list[Variant]) -> int:
+def compare_variants(until_s: float | None, sample: bool, selected: list[Variant]) -> int:
     """Play the variants; print their traits and differences. Return 1 if there are any."""
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        answers = list(pool.map(lambda variant: _run(variant, until_s, sample), selected))
+        answers = list(pool.map(lambda variant: _run_variant(variant, until_s, sample), selected))
     first = answers[0]["hashes"]
     assert isinstance(first, dict)
     parted = 0
@@ -290,12 +290,12 @@ def main() -> int:
     parser.add_argument("--sqlite")
     options = parser.parse_args()
     if options.play:
-        _play(options)
+        _play_in_process(options)
         return 0
     MADE.mkdir(parents=True, exist_ok=True)
     if COMPILED_LOCALES.exists():
         os.environ["LOCPATH"] = str(COMPILED_LOCALES)  # for the C library, in this process and its children
-    return compare(
+    return compare_variants(
         options.until, options.sample, combine_variants() if options.together else list(list_variants())
     )
 

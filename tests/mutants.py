@@ -59,7 +59,7 @@ class Mutant:
     line: int
     source: str
 
-    def change(self) -> str:
+    def format_change(self) -> str:
         """Return the differing lines, old and new."""
         before = (ROOT / self.path).read_text(encoding="utf-8").splitlines()
         lines = list(difflib.unified_diff(before, self.source.splitlines(), lineterm="", n=0))[2:]
@@ -109,7 +109,7 @@ def list_mutants(path: str) -> Iterator[list[tuple[int, type, int]]]:
     yield from (places[start] for start in sorted(places))
 
 
-def sample(package: str, share: float, chance: random.Random) -> Iterator[Mutant]:
+def sample_mutants(package: str, share: float, chance: random.Random) -> Iterator[Mutant]:
     """Yield one mutant for each of a *share* of the places of *package*."""
     from cosmic_ray.mutating import MutationVisitor
 
@@ -193,7 +193,9 @@ def main() -> None:
     mutants = list(list_hand_written())
     if not options_given.by_hand:
         for package in options_given.package or PACKAGES:
-            mutants += sample(package, options_given.share, random.Random(f"{options_given.seed} {package}"))
+            mutants += sample_mutants(
+                package, options_given.share, random.Random(f"{options_given.seed} {package}")
+            )
 
     import lark, numpy, pydantic, sqlglot  # noqa: E401, F401, I001  # once, for all children
 
@@ -208,7 +210,7 @@ def main() -> None:
         killed = is_detected(mutant, TESTS[mutant.package] + leave_out, build / f"{number}.txt")
         counts[mutant.package, killed] += 1
         if not killed:
-            print(f"survived: {mutant.path}:{mutant.line}: {mutant.change()}", flush=True)
+            print(f"survived: {mutant.path}:{mutant.line}: {mutant.format_change()}", flush=True)
     print(f"{'package':<20}{'killed':>8}{'survived':>10}{'score':>8}")
     for package in dict.fromkeys(mutant.package for mutant in mutants):
         noted, unnoted = counts[package, True], counts[package, False]

@@ -36,21 +36,21 @@ class OpenWindow(MainWindow):
 
     # --- actions of a user ----------------------------------------------------------------------------------
 
-    def choose(self, name: str) -> None:
+    def select_drill(self, name: str) -> None:
         """Select a drill on the start page."""
         self.picker.chosen.emit(name)
 
-    def start(self, mode: str) -> None:
+    def start_drill(self, mode: str) -> None:
         """Start the drill from the brief."""
         self.brief.started.emit(mode)
 
-    def resume(self, run_id: int) -> None:
+    def resume_run(self, run_id: int) -> None:
         self.picker.resumed.emit(run_id)
 
     def open_file(self, name: str) -> None:
         self.files.open(name)
 
-    def do(self, line: str) -> None:
+    def apply_line(self, line: str) -> None:
         """Apply an input line of a view."""
         self.connection.apply_input(line)
 

@@ -125,7 +125,7 @@ def _draw_widget(widget: QWidget) -> ElementTree.Element:
 def _list_text_elements(drawing: ElementTree.Element) -> Iterator[tuple[ElementTree.Element, QTransform]]:
     """Yield the text elements with their transforms."""
 
-    def walk(
+    def walk_elements(
         element: ElementTree.Element, transform: QTransform
     ) -> Iterator[tuple[ElementTree.Element, QTransform]]:
         matrix = element.get("transform", "")
@@ -134,9 +134,9 @@ def _list_text_elements(drawing: ElementTree.Element) -> Iterator[tuple[ElementT
         if element.tag.rpartition("}")[2] == "text":
             yield element, transform
         for inner in element:
-            yield from walk(inner, transform)
+            yield from walk_elements(inner, transform)
 
-    yield from walk(drawing, QTransform())
+    yield from walk_elements(drawing, QTransform())
 
 
 # --- checks of a picture ------------------------------------------------------------------------------------
@@ -149,10 +149,10 @@ def compute_contrast(color: QColor, other_color: QColor) -> float:
 
 
 def _compute_luminance(color: QColor) -> float:
-    def linear(part: float) -> float:
+    def linearize(part: float) -> float:
         return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
 
-    red, green, blue = (linear(part) for part in (color.redF(), color.greenF(), color.blueF()))
+    red, green, blue = (linearize(part) for part in (color.redF(), color.greenF(), color.blueF()))
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
@@ -168,7 +168,7 @@ def measure_contrast(text: Text, picture: QImage, window: QWidget) -> float | No
         _read_pixels(picture)[box.top() : box.bottom() + 1, box.left() : box.right() + 1], return_counts=True
     )
     ground = QColor.fromRgb(int(colors[places.argmax()]))
-    letters = _blend(text.color, ground)
+    letters = _blend_colors(text.color, ground)
     parts = (colors[:, None] >> np.array((16, 8, 0)) & 0xFF).astype(int)
     if np.abs(parts - _split_color(letters)).sum(axis=1).min() > NEAR:
         return None
@@ -183,7 +183,7 @@ def find_faint_contrast(text: Text, picture: QImage, window: QWidget) -> float |
     return ratio if ratio is not None and ratio < needed_contrast else None
 
 
-def _blend(color: QColor, ground: QColor) -> QColor:
+def _blend_colors(color: QColor, ground: QColor) -> QColor:
     share = color.alphaF()
     mixed = [
         share * a + (1.0 - share) * b for a, b in zip(_split_color(color), _split_color(ground), strict=True)
@@ -253,7 +253,7 @@ def find_hidden_parts(window: QWidget) -> Iterator[str]:
         if not parent.rect().adjusted(-1, -1, 1, 1).contains(widget.geometry()):
             overflow = _measure_overflow(widget.geometry(), parent.rect())
             if overflow > 2:
-                yield f"{_name(widget)} reaches {overflow} px out of {_name(parent)}"
+                yield f"{_name_widget(widget)} reaches {overflow} px out of {_name_widget(parent)}"
         layout = parent.layout()
         if layout is None or layout.indexOf(widget) < 0:
             continue
@@ -264,7 +264,8 @@ def find_hidden_parts(window: QWidget) -> Iterator[str]:
                 and layout.indexOf(sibling) > layout.indexOf(widget)
                 and min(overlap.width(), overlap.height()) > 2
             ):
-                yield f"{_name(widget)} overlaps {_name(sibling)} by {overlap.width()} x {overlap.height()} px"
+                extent = f"{overlap.width()} x {overlap.height()} px"
+                yield f"{_name_widget(widget)} overlaps {_name_widget(sibling)} by {extent}"
 
 
 def _may_lie_anywhere(widget: QWidget) -> bool:
@@ -287,6 +288,6 @@ def _measure_overflow(inner: QRect, outer: QRect) -> int:
     )
 
 
-def _name(widget: QWidget) -> str:
+def _name_widget(widget: QWidget) -> str:
     text = next((words for words in _list_texts(widget) if words), "") or widget.accessibleName()
     return f"{type(widget).__name__} {text[:40]!r}" if text else widget.objectName() or type(widget).__name__

@@ -55,7 +55,7 @@ def _format_goal(name: str, condition: str, fields: str = "") -> str:
     )
 
 
-def _step(do: str, condition: str = "") -> str:
+def _format_step(do: str, condition: str = "") -> str:
     waits = f'when = "{condition}"\n' if condition else ""
     return f"\n[[solution]]\n{waits}do = '''{do}'''\nwhy = \"So.\"\n"
 
@@ -152,8 +152,8 @@ DRILLS: Final[dict[str, Sequence[str]]] = {
         _format_goal(
             "whole", "Sales is SYNCHRONIZED and Orders is SYNCHRONIZED and witness of Sales is CONNECTED"
         ),
-        _step("+5 start-service W1", "W1 is STOPPED"),
-        _step("+5 power-on A1", "A1 is OFF"),
+        _format_step("+5 start-service W1", "W1 is STOPPED"),
+        _format_step("+5 power-on A1", "A1 is OFF"),
         _format_rubric(SERVICE),
     ),
     "no-witness": (
@@ -163,7 +163,7 @@ DRILLS: Final[dict[str, Sequence[str]]] = {
         _format_event("stop-service A1", 'between = ["25s", "50s"]'),
         _format_goal("served", "Sales serves", 'after = "60s"'),
         _format_goal("whole", "Sales is SYNCHRONIZED", 'after = "60s"\nhold = "3s"'),
-        _step("+8 start-service A1", "A1 is STOPPED"),
+        _format_step("+8 start-service A1", "A1 is STOPPED"),
         _format_rubric(SERVICE),
     ),
     "forced": (
@@ -173,9 +173,11 @@ DRILLS: Final[dict[str, Sequence[str]]] = {
         _format_event("pull-cable A1", 'at = "60s"'),
         _format_goal("served", "Sales serves on B1"),
         _format_goal("whole", "Sales on A1 is MIRROR and Sales is SYNCHRONIZED", 'hold = "3s"'),
-        _step("+20 sql B1 ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS", "A1 is UNPLUGGED"),
-        _step("+5 plug-cable A1"),
-        _step("+5 sql B1 ALTER DATABASE Sales SET PARTNER RESUME", "Sales is SUSPENDED"),
+        _format_step(
+            "+20 sql B1 ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS", "A1 is UNPLUGGED"
+        ),
+        _format_step("+5 plug-cable A1"),
+        _format_step("+5 sql B1 ALTER DATABASE Sales SET PARTNER RESUME", "Sales is SUSPENDED"),
         _format_rubric(SERVICE),
     ),
     "group": (
@@ -184,8 +186,8 @@ DRILLS: Final[dict[str, Sequence[str]]] = {
         _format_event("power-off N1", 'between = ["60s", "75s"]'),
         _format_goal("served", "Sales serves and APP on N2 is CONNECTED", "weight = 2"),
         _format_goal("whole", "Sales on N1 is SYNCHRONIZED and Sales serves on N2", 'hold = "5s"'),
-        _step("+8 sql N2 ALTER AVAILABILITY GROUP AG1 FAILOVER", "N1 is OFF"),
-        _step("+5 power-on N1"),
+        _format_step("+8 sql N2 ALTER AVAILABILITY GROUP AG1 FAILOVER", "N1 is OFF"),
+        _format_step("+5 power-on N1"),
         _format_rubric(SERVICE, ("lost_transactions", 10, "limit = 100")),
     ),
     "cluster": (
@@ -194,15 +196,15 @@ DRILLS: Final[dict[str, Sequence[str]]] = {
         _format_event("power-off N1", 'between = ["60s", "75s"]'),
         _format_goal("served", "Sales serves and APP on SQLFCI1 is CONNECTED", 'weight = 2\nafter = "90s"'),
         _format_goal("whole", "N1 is MEMBER and Sales serves", 'after = "90s"\nhold = "3s"'),
-        _step("+8 power-on N1", "N1 is OFF"),
+        _format_step("+8 power-on N1", "N1 is OFF"),
         _format_rubric(SERVICE),
     ),
     "set-up": (
         RESTORED,
         _format_client("A1", "B1"),
         _format_goal("whole", "Sales is SYNCHRONIZED and Sales on B1 is MIRROR", 'hold = "3s"'),
-        _step("60 sql B1 ALTER ENDPOINT Mirroring STATE = STARTED"),
-        _step("+5 sql A1 ALTER DATABASE Sales SET PARTNER = 'TCP://B1:5022'"),
+        _format_step("60 sql B1 ALTER ENDPOINT Mirroring STATE = STARTED"),
+        _format_step("+5 sql A1 ALTER DATABASE Sales SET PARTNER = 'TCP://B1:5022'"),
         _format_rubric(PROTECTION, SERVICE),
     ),
 }
@@ -216,7 +218,7 @@ KNOWN: Final[dict[str, tuple[tuple[str, ...], Sequence[str]]]] = {
             _format_event("power-off N1", 'at = "60s"'),
             _format_goal("served", "Sales serves and APP on N2 is CONNECTED", 'weight = 2\nafter = "65s"'),
             _format_goal("third", "Sales on N3 is SYNCHRONIZING", 'after = "65s"\nhold = "3s"'),
-            _step("+60 sql N2 ALTER AVAILABILITY GROUP AG1 FAILOVER", "N1 is OFF"),
+            _format_step("+60 sql N2 ALTER AVAILABILITY GROUP AG1 FAILOVER", "N1 is OFF"),
             _format_rubric(SERVICE, ("lost_transactions", 10, "limit = 100")),
         ),
     ),
@@ -231,8 +233,8 @@ KNOWN: Final[dict[str, tuple[tuple[str, ...], Sequence[str]]]] = {
                 "served", "Sales serves and APP on SQLFCI1 is CONNECTED", 'weight = 2\nafter = "115s"'
             ),
             _format_goal("whole", "N1 is MEMBER and N2 is MEMBER", 'after = "115s"\nhold = "3s"'),
-            _step("+30 start-cluster N2", "N1 is OFF"),
-            _step("+10 power-on N1"),
+            _format_step("+30 start-cluster N2", "N1 is OFF"),
+            _format_step("+10 power-on N1"),
             _format_rubric(SERVICE),
         ),
     ),
@@ -250,8 +252,8 @@ KNOWN: Final[dict[str, tuple[tuple[str, ...], Sequence[str]]]] = {
             _format_goal(
                 "whole", "Sales is SYNCHRONIZED and Sales on A1 is MIRROR", 'after = "155s"\nhold = "3s"'
             ),
-            _step("+60 mend A1 B1", "Sales is DISCONNECTED"),
-            _step("+20 power-on A1", "A1 is OFF"),
+            _format_step("+60 mend A1 B1", "Sales is DISCONNECTED"),
+            _format_step("+20 power-on A1", "A1 is OFF"),
             _format_rubric(SERVICE, PROTECTION),
         ),
     ),

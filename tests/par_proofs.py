@@ -97,7 +97,9 @@ def compute_blunders(name: str) -> BlunderFields:
     return blunders.build_certificate_fields
 
 
-def _recompute(name: str, blunders: bool) -> tuple[dict[str, tuple[float, str]], Mapping[str, object]]:
+def _recompute_certificate(
+    name: str, blunders: bool
+) -> tuple[dict[str, tuple[float, str]], Mapping[str, object]]:
     waiting = compute_waiting(name)
     return replay_plans(name), {**waiting, **compute_blunders(name)} if blunders else waiting
 
@@ -115,7 +117,7 @@ def main() -> int:
     options = parser.parse_args()
     names = options.names or sorted(file.stem for file in FOLDER.glob("*.json"))
     totals, hashes, other_count, stale = 0, 0, 0, 0
-    work = (delayed(_recompute)(name, options.blunders) for name in names)
+    work = (delayed(_recompute_certificate)(name, options.blunders) for name in names)
     replays_found = Parallel(n_jobs=options.jobs, return_as="generator")(work)
     chances = []
     for name, replayed in zip(names, replays_found, strict=True):

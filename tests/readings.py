@@ -53,7 +53,7 @@ Readings = dict[tuple[str, str], str]
 """Result of each call: (function, arguments) -> text."""
 
 
-def shorten(text: str) -> str:
+def shorten_text(text: str) -> str:
     text = text.replace("\0", "\\0")
     if len(text) <= LONGEST:
         return text
@@ -107,12 +107,12 @@ def _list_changed_results(name: str, before: object, after: object) -> Iterator[
             yield from _list_changed_results(f"{name} {label}", before.get(key), after.get(key))
     elif isinstance(before, (list, tuple, set)) and isinstance(after, type(before)):
         before, after = (sorted(value) if isinstance(value, set) else value for value in (before, after))
-        yield from (shorten(f"{name} - {format_value(value)}") for value in before if value not in after)
-        yield from (shorten(f"{name} + {format_value(value)}") for value in after if value not in before)
+        yield from (shorten_text(f"{name} - {format_value(value)}") for value in before if value not in after)
+        yield from (shorten_text(f"{name} + {format_value(value)}") for value in after if value not in before)
     elif before is None and isinstance(after, Struct):
-        yield shorten(f"{name} = {format_fields(after)}")
+        yield shorten_text(f"{name} = {format_fields(after)}")
     else:
-        yield shorten(f"{name} = {format_value(after)}")
+        yield shorten_text(f"{name} = {format_value(after)}")
 
 
 def list_changes(before: World, after: World) -> list[str]:
@@ -189,7 +189,7 @@ def _list_values(world: World) -> dict[object, dict[str, Any]]:
     return values
 
 
-def _choose(values: dict[object, dict[str, Any]], param: object, kind: object) -> dict[str, Any]:
+def _choose_values(values: dict[object, dict[str, Any]], param: object, kind: object) -> dict[str, Any]:
     """Return the values of a parameter, each with its label."""
     if param == "world":
         return {"": None}
@@ -234,7 +234,9 @@ def _list_functions(
     return sorted(rows, key=lambda row: row[0])
 
 
-def _call(fork: World, function: Callable[..., object], arguments: Mapping[object, object]) -> str | None:
+def _call_function(
+    fork: World, function: Callable[..., object], arguments: Mapping[object, object]
+) -> str | None:
     """Return the result of a function, or the error that it raises; None if the error is no answer to a player."""
     try:
         return format_value(
@@ -255,14 +257,14 @@ def read_all(world: World, package: str) -> Iterator[tuple[tuple[str, str], str]
     """
     values, fork = _list_values(world), world.fork()
     for name, function, parameters in _list_functions(package):
-        choices = [_choose(values, param, kind) for param, kind in parameters]
+        choices = [_choose_values(values, param, kind) for param, kind in parameters]
         if not parameters or not all(choices):
             continue
         combinations = list(itertools.product(*(choice.items() for choice in choices)))
         results, is_change = dict[tuple[str, str], str](), False
         for combination in combinations[:: len(combinations) // MOST_CALLS + 1]:
             arguments = {param: value for (param, _), (_, value) in zip(parameters, combination, strict=True)}
-            result = _call(fork, function, arguments)
+            result = _call_function(fork, function, arguments)
             effects = [*list_changes(world, fork), *map(format_value, fork.outbox)]
             if effects:
                 fork, is_change = world.fork(), True
@@ -273,7 +275,7 @@ def read_all(world: World, package: str) -> Iterator[tuple[tuple[str, str], str]
             text = "\n".join(f"{label} {result}" for (_, label), result in results.items())
             yield (name, ""), f"changes {hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}"
         else:
-            yield from ((key, shorten(result)) for key, result in results.items())
+            yield from ((key, shorten_text(result)) for key, result in results.items())
 
 
 def list_differences(before: Readings, after: Readings) -> list[str]:

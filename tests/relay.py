@@ -22,13 +22,13 @@ class Relay:
         self._open: list[socket.socket] = []
         threading.Thread(target=self._accept, daemon=True).start()
 
-    def cut(self, closes: bool) -> None:
+    def stop_bytes(self, closes: bool) -> None:
         """Stop all bytes; with *closes* also reset the connections."""
         self._is_whole.clear()
         if closes:
             self._close_all()
 
-    def mend(self) -> None:
+    def resume_bytes(self) -> None:
         """Forward again. Delayed bytes arrive late."""
         self._is_whole.set()
 

@@ -107,7 +107,7 @@ def open_screenshot_window(
         window.deleteLater()
 
 
-def analyze(window: OpenWindow) -> None:
+def finish_analysis(window: OpenWindow) -> None:
     """Wait for the analysis of the debrief."""
     waited = QElapsedTimer()
     waited.start()
@@ -142,7 +142,7 @@ def walk_scenes(window: OpenWindow) -> Iterator[str]:
     """Walk through the program; yield the name of each scene."""
     yield "start"
     yield from _walk_first_steps(window)
-    window.choose("automatic-failover")
+    window.select_drill("automatic-failover")
     yield "brief"
     window.brief.started.emit("practice")
     pass_time(window, 20.0)
@@ -191,7 +191,7 @@ def walk_scenes(window: OpenWindow) -> Iterator[str]:
     pass_time(window, 200.0)
     if window.session.drill is not None and not window.session.drill.finished:
         window.session.apply_input("finish")
-    analyze(window)
+    finish_analysis(window)
     yield "debrief"
     for tab, name in ((TIMELINE, "timeline"), (POINTS, "points"), (STORY, "story")):
         window.debrief.findChildren(QTabWidget)[0].setCurrentIndex(tab)
@@ -231,7 +231,7 @@ def _show_failover_phases(window: OpenWindow) -> Iterator[str]:
 
 def _show_missing_failover(window: OpenWindow) -> Iterator[str]:
     """Show the requirements of an automatic failover that did not happen."""
-    window.choose("forced-service")
+    window.select_drill("forced-service")
     window.brief.started.emit("practice")
     pass_time(window, 100.0)
     window.failover_moment.explain()
@@ -368,7 +368,7 @@ def _walk_overlays(window: OpenWindow) -> Iterator[str]:
         dialog.close()
 
 
-def take(
+def take_screenshots(
     folder: Path,
     choice: str,
     size: tuple[int, int],
@@ -409,11 +409,11 @@ def main() -> int:
     vars(window_module)["LOOKS_MS"] = ()  # the offscreen screen is smaller than the requested windows
     for choice in (theme.LIGHT, theme.DARK):
         for size in SIZES:
-            take(folder, choice, size)
-    take(folder, theme.CONTRAST, SIZES[0])
+            take_screenshots(folder, choice, size)
+    take_screenshots(folder, theme.CONTRAST, SIZES[0])
     for size in SIZES:
-        take(folder, theme.LIGHT, size, LARGE_TEXT)
-        take(folder, theme.LIGHT, size, language_code=language.GERMAN)
+        take_screenshots(folder, theme.LIGHT, size, LARGE_TEXT)
+        take_screenshots(folder, theme.LIGHT, size, language_code=language.GERMAN)
     print(f"{len(list(folder.glob('*.png')))} pictures in {folder}")
     return 0
 

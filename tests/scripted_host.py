@@ -48,7 +48,7 @@ class ScriptedHost(threading.Thread):
         shown_fingerprint = compute_fingerprint(certificate.convert_to_der(self._pem[0]))
         return str(Invitation(create_secret(), shown_fingerprint, "127.0.0.1", self._port))
 
-    def say(self, message: ToSeat | dict[str, Any]) -> None:
+    def send_message(self, message: ToSeat | dict[str, Any]) -> None:
         """Send *message* to the seat."""
         assert self._socket is not None, "no seat has joined"
         text = encode(message) if isinstance(message, WireMessage) else json.dumps(message)
@@ -83,7 +83,7 @@ class ScriptedHost(threading.Thread):
     def wait_until_ready(self) -> None:
         assert self._ready.wait(START_S)
 
-    def end(self) -> None:
+    def stop_host(self) -> None:
         self._loop.call_soon_threadsafe(self._end.set)
         self.join(START_S)
 
@@ -96,4 +96,4 @@ def run_scripted_host(scenario: str, mode: str, reflect: bool = False) -> Iterat
     try:
         yield host
     finally:
-        host.end()
+        host.stop_host()

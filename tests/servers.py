@@ -42,26 +42,28 @@ class Server:
         self.folder.chmod(0o755)
         self._running: subprocess.Popen[bytes] | None = None
 
-    def command(self) -> list[str]:
+    def build_command(self) -> list[str]:
         raise NotImplementedError
 
-    def options(self) -> dict[str, Any]:
+    def get_process_options(self) -> dict[str, Any]:
         return {}
 
-    def answers(self) -> bool:
+    def is_answering(self) -> bool:
         with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1.0):
             return True
         return False
 
     def start(self) -> None:
         self._running = subprocess.Popen(
-            self.command(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-            **self.options(),
+            self.build_command(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+            **self.get_process_options(),
         )  # fmt: skip
         deadline = time.monotonic() + START_S
-        while not self.answers():
-            assert self._running.poll() is None, f"{self.command()[0]} has ended: {self._running.returncode}"
-            assert time.monotonic() < deadline, f"{self.command()[0]} does not answer"
+        while not self.is_answering():
+            assert self._running.poll() is None, (
+                f"{self.build_command()[0]} has ended: {self._running.returncode}"
+            )
+            assert time.monotonic() < deadline, f"{self.build_command()[0]} does not answer"
             time.sleep(0.05)
 
     def kill(self) -> None:
@@ -98,19 +100,21 @@ class Postgres(Server):
             "-E",
             "UTF8",
         ]
-        subprocess.run(command, check=True, capture_output=True, cwd=self.folder, **self.options())
+        subprocess.run(
+            command, check=True, capture_output=True, cwd=self.folder, **self.get_process_options()
+        )
         self.url = f"postgresql+psycopg://mirrordrill@127.0.0.1:{self.port}/postgres"
 
-    def options(self) -> dict[str, Any]:
+    def get_process_options(self) -> dict[str, Any]:
         return {"user": "postgres", "group": "postgres"} if os.geteuid() == 0 else {}
 
-    def command(self) -> list[str]:
+    def build_command(self) -> list[str]:
         return [
             find_program("postgres"), "-D", str(self._data), "-k", str(self.folder), "-p", str(self.port),
             "-h", "127.0.0.1",
         ]  # fmt: skip
 
-    def answers(self) -> bool:
+    def is_answering(self) -> bool:
         import psycopg
 
         try:
@@ -150,7 +154,7 @@ class Nats(Server):
         super().__init__()
         self.url = f"nats://127.0.0.1:{self.port}"
 
-    def command(self) -> list[str]:
+    def build_command(self) -> list[str]:
         return [
             find_program("nats-server"),
             "-js",

@@ -69,7 +69,7 @@ def build_simpy_model(
         for n in range(databases)
     ]
 
-    def play(seconds: float) -> DatabaseMeans:
+    def run_model(seconds: float) -> DatabaseMeans:
         before = [(database.done, database.inside_s, *database.hardened_kb) for database in model]
         env.run(until=env.now + seconds)
         values_after = [(database.done, database.inside_s, *database.hardened_kb) for database in model]
@@ -86,7 +86,7 @@ def build_simpy_model(
             tuple(kb / database_seconds for kb in hardened_kb),
         )
 
-    return play
+    return run_model
 
 
 class _Database:
@@ -111,20 +111,20 @@ class _Database:
         self.waiting: list[Any] = []
         self.woken = env.event()
         for _ in range(round(workload.connections)):
-            env.process(self._client())
+            env.process(self._run_client())
         env.process(self._log_writer())
         for place in range(len(links)):
-            env.process(self._receiver(place))
+            env.process(self._run_receiver(place))
 
-    def _exponential(self, mean: float) -> float:
+    def _draw_exponential(self, mean: float) -> float:
         return -mean * math.log(1.0 - self.chance.draw_uniform())
 
-    def _client(self) -> Process:
+    def _run_client(self) -> Process:
         load = self.workload
         while True:
-            yield self.env.timeout(self._exponential(load.think_s))
+            yield self.env.timeout(self._draw_exponential(load.think_s))
             began = self.env.now
-            yield self.env.timeout(self._exponential(load.other_delay_ms / 1000.0))
+            yield self.env.timeout(self._draw_exponential(load.other_delay_ms / 1000.0))
             with self.cores.request() as core:
                 yield core
                 yield self.env.timeout(load.cpu_ms / 1000.0)
@@ -152,14 +152,14 @@ class _Database:
             awaited_answers = [
                 answer for answer, link in zip(answers, self.links, strict=True) if link.awaited
             ]
-            self.env.process(self._answer(block, awaited_answers))
+            self.env.process(self._answer_block(block, awaited_answers))
 
     def _hand_over(self, kb: float, answers: list[Any], awaited: bool) -> None:
         for link, queue, answer in zip(self.links, self.queues, answers, strict=True):
             if link.awaited is awaited:
                 queue.put((kb, answer))
 
-    def _receiver(self, link_index: int) -> Process:
+    def _run_receiver(self, link_index: int) -> Process:
         """Receive messages in order, write one at a time, then return the acknowledgment."""
         link, site = self.links[link_index], self.site
         per_kb_s = 1.0 / (link.bandwidth_mbps * KB_PER_S_OF_MBPS)
@@ -169,13 +169,13 @@ class _Database:
             yield self.env.timeout(kb * per_kb_s)
             yield self.env.timeout(site.log_write_ms / 1000.0)
             self.hardened_kb[link_index] += kb
-            self.env.process(self._acknowledge(link, answer))
+            self.env.process(self._send_acknowledgment(link, answer))
 
-    def _acknowledge(self, link: StreamLink, answer: Any) -> Process:
+    def _send_acknowledgment(self, link: StreamLink, answer: Any) -> Process:
         yield self.env.timeout((link.rtt_ms + self.site.ack_latency_ms) / 1000.0)
         answer.succeed()
 
-    def _answer(self, block: list[Any], awaited_events: list[Any]) -> Process:
+    def _answer_block(self, block: list[Any], awaited_events: list[Any]) -> Process:
         yield self.env.all_of(awaited_events)
         for committed in block:
             committed.succeed()

@@ -22,8 +22,8 @@ from engine.model import Safety, World
 from engine.verbs.lines import parse_line
 from tests import readings, recordings
 from tests.engine.availability.worlds import ag_lab
-from tests.engine.cluster.worlds import build_cluster_world, fci_lab, pair
-from tests.engine.worlds import lab
+from tests.engine.cluster.worlds import build_cluster_world, build_pair, fci_lab
+from tests.engine.worlds import build_lab
 from tests.events import read_field
 from tests.readings import Readings
 
@@ -34,14 +34,14 @@ WORLDS: Final[dict[str, Callable[..., World]]] = {
     "group-lab": lambda version="2014": ag_lab(version=int(version)),
     "fci-lab": fci_lab,
     "few-nodes": lambda windows="2012 R2": build_cluster_world(windows=windows.replace("_", " ")),
-    "pair": lambda witness, windows="2016": pair(witness.replace("_", " "), windows.replace("_", " ")),
+    "pair": lambda witness, windows="2016": build_pair(witness.replace("_", " "), windows.replace("_", " ")),
 }
 """Worlds other than `lab`; their arguments follow the name, with `_` for a space."""
 
 
-def start(settings: list[str]) -> World:
+def start_world(settings: list[str]) -> World:
     options = dict(word.split("=") for word in settings)
-    world = lab(
+    world = build_lab(
         databases=int(options.get("databases", "1")),
         seed=int(options.get("seed", "1")),
         witness=options.get("witness", "yes") == "yes",
@@ -77,13 +77,13 @@ def format_event(event: Event, kinds: Collection[str]) -> list[str]:
         return [head, *(line.rstrip() for line in read_field(event, "output").splitlines() if line.strip())]
     if "all" in kinds:
         head = f"{event.t_s:.2f}{server_text} {event.kind}: {event.text}"
-        return [readings.shorten(f"{head} {readings.format_fields(event.data)}".rstrip())]
+        return [readings.shorten_text(f"{head} {readings.format_fields(event.data)}".rstrip())]
     if event.kind in kinds:
         return [f"{event.t_s:.2f}{server_text} {event.kind}: {event.text}"]
     return []
 
 
-def apply(world: World, line: str) -> list[str]:
+def apply_line(world: World, line: str) -> list[str]:
     """Apply a line, and return why it is refused, if it is."""
     try:
         simulator.apply_input(world, parse_line(line))
@@ -92,9 +92,9 @@ def apply(world: World, line: str) -> list[str]:
     return []
 
 
-def record(text: str) -> str:
+def record_transcript(text: str) -> str:
     """Return the transcript of the current code."""
-    world = lab()
+    world = build_lab()
     output_lines: list[str] = []
     kinds = set(SHOWN)
     packages: list[str] = []
@@ -111,7 +111,7 @@ def record(text: str) -> str:
             if line[:1] == " " and pending:
                 pending[-1] += "\n" + line
             elif word == "lab":
-                world = start(rest_text.split())
+                world = start_world(rest_text.split())
             elif word in WORLDS:
                 world = WORLDS[word](*rest_text.split())
             elif word == "show":
@@ -122,7 +122,7 @@ def record(text: str) -> str:
                 packages, kinds, previous = rest_text.split(), {"all"}, {}
             elif word == "run":
                 for input_line in pending:
-                    happened += apply(world, input_line)
+                    happened += apply_line(world, input_line)
                 for event in simulator.advance_world(
                     world, world.tick + round(float(rest_text.removesuffix("s")) * TICKS_PER_S)
                 ):
@@ -151,6 +151,6 @@ def record(text: str) -> str:
     return "\n\n".join(output_lines).rstrip() + "\n"
 
 
-def check(path: Path, request: pytest.FixtureRequest) -> None:
+def check_transcript(path: Path, request: pytest.FixtureRequest) -> None:
     """Compare a transcript with the current code, or record it anew."""
-    recordings.check_text(path, record(path.read_text(encoding="utf-8")), request)
+    recordings.check_text(path, record_transcript(path.read_text(encoding="utf-8")), request)

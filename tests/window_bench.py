@@ -182,7 +182,7 @@ def measure_steps(databases: int) -> None:
 def play_random_actions(history: History, chance: random.Random, until_s: float) -> None:
     """Advance the run with random actions, without updating the window."""
     while history.drill.world.t_s < until_s:
-        history.apply_line(soak.act(chance, history.drill))
+        history.apply_line(soak.choose_input(chance, history.drill))
         history.advance_to(history.drill.tick + to_ticks(chance.uniform(*SEEK_GAP_S)))
 
 
@@ -284,7 +284,7 @@ def measure_day(hours: float) -> None:
             if minute % (60 * LOOKED_AT_H) == 0 or minute == round(hours * 60):
                 print(f"{minute / 60:g} h  {measure_resident_mb():.0f} MB", flush=True)
             if history.drill.world.t_s >= next_act_s:
-                window.session.apply_input(soak.act(chance, history.drill))
+                window.session.apply_input(soak.choose_input(chance, history.drill))
                 next_act_s = history.drill.world.t_s + chance.uniform(*soak.GAP_S)
             window.session.happened.emit(history.advance_to(history.drill.tick + to_ticks(60.0)))
             window.session.world_changed.emit(history.drill.world)

@@ -53,29 +53,29 @@ class Serve:
         fields = Path(f"/proc/{self._running.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / HERTZ
 
-    async def connect(self) -> Client:
+    async def connect_client(self) -> Client:
         return await connect(self.there["port"], self.there["password"])
 
-    def end(self) -> None:
+    def stop_process(self) -> None:
         self._running.communicate()
         self._drain.wait()
 
 
-async def ask(client: Client, text: str, deadline_s: float, waits: list[float]) -> None:
+async def send_repeatedly(client: Client, text: str, deadline_s: float, waits: list[float]) -> None:
     """Send *text* repeatedly, each time after the response."""
     batch = build_packet(PacketKind.BATCH, TRANSACTION_HEADER + text.encode("utf-16-le"))
     while (start_s := time.perf_counter()) < deadline_s:
-        await client.say(batch)
+        await client.send_packet(batch)
         waits.append(time.perf_counter() - start_s)
 
 
-async def busy(serve: Serve, connections: int, text: str, seconds: float) -> str:
-    clients = [await serve.connect() for _ in range(connections)]
+async def measure_busy(serve: Serve, connections: int, text: str, seconds: float) -> str:
+    clients = [await serve.connect_client() for _ in range(connections)]
     waits: list[float] = []
     warm = time.perf_counter() + 1.0
-    await asyncio.gather(*(ask(client, text, warm, []) for client in clients))
+    await asyncio.gather(*(send_repeatedly(client, text, warm, []) for client in clients))
     before, start_s = serve.processor_s, time.perf_counter()
-    await asyncio.gather(*(ask(client, text, start_s + seconds, waits) for client in clients))
+    await asyncio.gather(*(send_repeatedly(client, text, start_s + seconds, waits) for client in clients))
     duration_s, spent = time.perf_counter() - start_s, serve.processor_s - before
     for client in clients:
         client.close()
@@ -87,13 +87,13 @@ async def busy(serve: Serve, connections: int, text: str, seconds: float) -> str
     )
 
 
-async def idle(serve: Serve, connections: int, seconds: float) -> str:
+async def measure_idle(serve: Serve, connections: int, seconds: float) -> str:
     """Return the additional processor time of idle connections as text."""
     await asyncio.sleep(2)
     before = serve.processor_s
     await asyncio.sleep(seconds)
     idle_cpu_s = serve.processor_s - before
-    clients = [await serve.connect() for _ in range(connections)]
+    clients = [await serve.connect_client() for _ in range(connections)]
     await asyncio.sleep(2)
     before = serve.processor_s
     await asyncio.sleep(seconds)
@@ -117,13 +117,17 @@ def main() -> None:
         try:
             print(f"load {os.getloadavg()[0]:.1f}")
             if args.idle:
-                print(f"{args.idle} idle:", asyncio.run(idle(serve, args.idle, args.seconds)), flush=True)
+                print(
+                    f"{args.idle} idle:",
+                    asyncio.run(measure_idle(serve, args.idle, args.seconds)),
+                    flush=True,
+                )
             print(
                 f"{args.connections} busy:",
-                asyncio.run(busy(serve, args.connections, args.text, args.seconds)),
+                asyncio.run(measure_busy(serve, args.connections, args.text, args.seconds)),
             )
         finally:
-            serve.end()
+            serve.stop_process()
 
 
 if __name__ == "__main__":

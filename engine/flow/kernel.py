@@ -211,9 +211,7 @@ DEMANDS = 10
 
 (LINK_KB, LINK_WANTED, LINK_STREAMS, LINK_LEVEL) = range(4)  # columns of a link between two instances
 LINK_COLUMNS = 4
-SOURCE, TARGET, LINK = range(
-    3
-)  # columns of the table `place`: source, receiving instance and link of a stream
+SOURCE, TARGET, LINK = range(3)  # columns of `place`: source, receiving instance and link of a stream
 
 # Equal sources with equal streams behave equally and form a group. Each step computes shared values only for
 # the first source of a group, and individual values for each source. Work tables have one column per source

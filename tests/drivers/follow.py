@@ -77,7 +77,9 @@ DRIVERS: Final[Mapping[str, Callable[[Asked], Any]]] = {
 }
 
 
-def follow(connect: Callable[[], Any], ready: Callable[[], object], should_stop: Callable[[], bool]) -> str:
+def follow_failover(
+    connect: Callable[[], Any], ready: Callable[[], object], should_stop: Callable[[], bool]
+) -> str:
     """Query the server's name, with a new login after each failure, until another server answers; return its name.
 
     Return an empty text if *should_stop* is true first.
@@ -102,7 +104,7 @@ def follow(connect: Callable[[], Any], ready: Callable[[], object], should_stop:
 
 def main() -> None:
     connect = DRIVERS[sys.argv[1]]
-    name = follow(lambda: connect(os.environ), lambda: print("ready", flush=True), lambda: False)
+    name = follow_failover(lambda: connect(os.environ), lambda: print("ready", flush=True), lambda: False)
     print(f"back\t{name}", flush=True)
     os._exit(0)  # a connection to a silent server would keep the process alive
 

@@ -30,10 +30,10 @@ from tests.drivers.run import (
     JAVA,
     ROOT,
     build_by_go,
-    install,
     install_by_maven,
     install_by_npm,
     install_mono,
+    run_installation,
 )
 
 TIMEOUT_S: Final = 5
@@ -107,7 +107,7 @@ def read_lines(stream: IO[str], into: queue.SimpleQueue[tuple[str, str, float]],
         into.put((driver, line.rstrip("\n"), time.monotonic()))
 
 
-def play(
+def play_fault(
     fault: str, drivers: dict[str, ProfiledDriver]
 ) -> tuple[dict[tuple[str, str], str], dict[str, float]]:
     """Apply *fault*; return the seconds until each driver with each string, and each simulated client, had reconnected.
@@ -150,14 +150,14 @@ def play(
             ).start()
         threading.Thread(target=read_lines, args=(serve.stdout, lines, "serve"), daemon=True).start()
         try:
-            return _watch(fault, cases, lines, serve.stdin)
+            return _watch_clients(fault, cases, lines, serve.stdin)
         finally:
             for process in (*programs, serve):
                 process.kill()
                 process.wait()
 
 
-def _watch(
+def _watch_clients(
     fault: str,
     cases: list[tuple[str, str]],
     output: queue.SimpleQueue[tuple[str, str, float]],
@@ -210,14 +210,14 @@ def main() -> int:
             print(f"{name}: {driver.needs} is not installed here")
             continue
         try:
-            install(driver.install)
+            run_installation(driver.install)
             all_drivers[name] = driver
         except subprocess.CalledProcessError as problem:
             print(f"{name} cannot be installed here: {(problem.stderr or problem.stdout)[-300:].strip()}")
     failed = False
     print("| driver | partner | fault | back after | its profile | |\n|---|---|---|---|---|---|")
     for fault in FAULTS:
-        real, simulated = play(fault, all_drivers)
+        real, simulated = play_fault(fault, all_drivers)
         for name, driver in all_drivers.items():
             for string in driver.strings:
                 real_time, simulated_time = (

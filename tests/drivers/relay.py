@@ -50,14 +50,14 @@ class Relay:
         try:
             while data := await reader.read(65_536):
                 if first:
-                    self._see(data, asks)
+                    self._detect_encryption(data, asks)
                 first = False
                 writer.write(data)
                 await writer.drain()
         finally:
             writer.close()
 
-    def _see(self, data: bytes, asks: bool) -> None:
+    def _detect_encryption(self, data: bytes, asks: bool) -> None:
         """Determine the encryption from the first bytes of either side."""
         if asks and data[0] == CLIENT_HELLO:
             self.way = "strict"

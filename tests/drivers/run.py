@@ -182,14 +182,14 @@ CLIENTS: Final = {
 }
 
 
-def install(action: Callable[[], object]) -> None:
+def run_installation(action: Callable[[], object]) -> None:
     """Run an installation command. Raises subprocess.CalledProcessError."""
     for folder in ("node", "java", "java-old", "go", "rust", "mono"):
         (BUILD / folder).mkdir(parents=True, exist_ok=True)
     action()
 
 
-def play(client: Client, tls: str, folder: Path) -> dict[str, str]:
+def run_driver(client: Client, tls: str, folder: Path) -> dict[str, str]:
     """Return the output of a driver's program.
 
     Additional keys are `wire`: how much of it TLS has hidden; `online`: seconds from the end of the
@@ -322,7 +322,7 @@ def main() -> int:
             print(f"| {name} | {client.needs} is not installed here |")
             continue
         try:
-            install(client.install)
+            run_installation(client.install)
         except subprocess.CalledProcessError as problem:
             print(
                 f"| {name} | cannot be installed here: {(problem.stderr or problem.stdout)[-300:].strip()} |"
@@ -330,7 +330,7 @@ def main() -> int:
             continue
         for tls in client.tls:
             with tempfile.TemporaryDirectory() as folder:
-                results = play(client, tls, Path(folder))
+                results = run_driver(client, tls, Path(folder))
             verdicts = [format_verdict(results, check, client.exact) for check in (*EXPECTED, "replay")]
             failed += results.get("wire") != tls
             failed += sum(

@@ -11,9 +11,9 @@ from engine.model import World
 from engine.powershell import prompt
 from engine.tsql.batches import administer
 from engine.tsql.language import parse
-from tests.engine.availability.worlds import ag_lab, do
-from tests.engine.tsql.console import ask
-from tests.engine.worlds import P, W, lab
+from tests.engine.availability.worlds import ag_lab, apply_lines
+from tests.engine.tsql.console import submit_batch
+from tests.engine.worlds import P, W, build_lab
 
 NOOP_RULES: Final = {
     "certificate_password": "the private key is readable by anybody here; passwords of files are not stored",
@@ -63,9 +63,9 @@ CLAUSES = {
 
 @pytest.mark.parametrize("rule", sorted(parse.UNSIMULATED_CLAUSES))
 def test_a_statement_with_an_unsimulated_clause_does_nothing(rule: str) -> None:
-    world = lab()
+    world = build_lab()
     before = collect_state(world)
-    answer = ask(world, P, CLAUSES[rule], 1.0)
+    answer = submit_batch(world, P, CLAUSES[rule], 1.0)
     assert has_not_simulated(answer.texts), answer.texts
     assert collect_state(world) == before
 
@@ -91,10 +91,12 @@ FILE_VALUES = {
 @pytest.mark.parametrize("name", [one for one in administer.FILE_PROPERTIES if one != "NAME"])
 @pytest.mark.parametrize("file", ["Plain", "Plain_log"])
 def test_each_property_of_modify_file_changes_the_database_or_is_not_simulated(name: str, file: str) -> None:
-    world = lab()
-    assert ask(world, W, "CREATE DATABASE Plain").numbers == []
+    world = build_lab()
+    assert submit_batch(world, W, "CREATE DATABASE Plain").numbers == []
     before = world.copies[W, "Plain"]
-    answer = ask(world, W, f"ALTER DATABASE Plain MODIFY FILE (NAME = {file}, {FILE_VALUES[name]})", 1.0)
+    answer = submit_batch(
+        world, W, f"ALTER DATABASE Plain MODIFY FILE (NAME = {file}, {FILE_VALUES[name]})", 1.0
+    )
     assert has_not_simulated(answer.texts) is (world.copies[W, "Plain"] == before), answer.texts
 
 
@@ -107,7 +109,7 @@ def test_no_cmdlet_accepts_an_unknown_parameter(cmdlet: str) -> None:
     for arguments in ("", " NODE_2", " AG1", " -Name NODE_2", " -Name AG1"):
         world = ag_lab()
         before = (dict(world.nodes), dict(world.instances), dict(world.computers), list(world.timers))
-        do(world, f"ps NODE_1 {cmdlet}{arguments} -NoSuchSwitch")
+        apply_lines(world, f"ps NODE_1 {cmdlet}{arguments} -NoSuchSwitch")
         assert (world.nodes, world.instances, world.computers, world.timers) == before, arguments
         event_texts = " ".join(event.text for event in world.outbox)
         assert (

@@ -8,8 +8,8 @@ import pickle
 from engine.commits import USER, build_chain
 from engine.protocol import commits
 from tests.assertions import require
-from tests.engine.tsql.console import ask
-from tests.engine.worlds import P, lab
+from tests.engine.tsql.console import submit_batch
+from tests.engine.worlds import P, build_lab
 
 LONG = tuple((float(number), 0.5, number, (("t", number),)) for number in range(1, 5_000))
 
@@ -28,7 +28,7 @@ def test_a_different_past_has_a_different_digest() -> None:
 
 
 def test_a_path_contains_the_commits_up_to_its_position() -> None:
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     world.commits[1, 0] = trunk = require(build_chain(LONG[:10]))
     world.commits[1, 7] = branch = require(build_chain((*LONG[:4], (100.0, 0.5, 1, ()))))
     whole_chain, parted = ((0, 0.0),), ((0, 0.0), (7, 4.2))
@@ -53,13 +53,15 @@ def test_users_follow_the_chain() -> None:
 
 
 def test_diverged_forks_have_different_hashes() -> None:
-    world = lab(workload="none")
-    ask(world, P, "CREATE TABLE Sales.dbo.t (n int)", then_s=1)
+    world = build_lab(workload="none")
+    submit_batch(world, P, "CREATE TABLE Sales.dbo.t (n int)", then_s=1)
     first_world, two = world.fork(), world.fork()
-    ask(first_world, P, "INSERT Sales.dbo.t VALUES (1)", then_s=1)
-    ask(two, P, "INSERT Sales.dbo.t VALUES (2)", then_s=1)
+    submit_batch(first_world, P, "INSERT Sales.dbo.t VALUES (1)", then_s=1)
+    submit_batch(two, P, "INSERT Sales.dbo.t VALUES (2)", then_s=1)
     assert len({world.compute_state_hash(), first_world.compute_state_hash(), two.compute_state_hash()}) == 3
-    assert [ask(variant, P, "SELECT n FROM Sales.dbo.t").grids for variant in (first_world, two, world)] == [
+    assert [
+        submit_batch(variant, P, "SELECT n FROM Sales.dbo.t").grids for variant in (first_world, two, world)
+    ] == [
         [[[1]]],
         [[[2]]],
         [[]],

@@ -10,7 +10,7 @@ from engine.drill.running.state import STORAGE, StorageRule
 from engine.flow import Flow
 from engine.model import World
 from engine.model.world import FieldUse
-from tests.engine.drill.texts import drill
+from tests.engine.drill.texts import build_drill
 
 SHARED_BY_FORKS = {
     "seed", "chance", "flow", "settings", "tick", "sql_work", "counter", "log_was_full", "windows_held_log",
@@ -65,7 +65,7 @@ def test_hashed_fields_are_forked_and_stored() -> None:
 
 
 def test_every_attribute_of_a_drill_states_its_storage() -> None:
-    base_drill = drill()
+    base_drill = build_drill()
     assert {*vars(base_drill)} == {*STORAGE}
     grows = {name for name, value in vars(base_drill).items() if isinstance(value, CONTAINERS)}
     shared = {name for name, storage in STORAGE.items() if storage is StorageRule.SHARED}

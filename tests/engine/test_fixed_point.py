@@ -1,4 +1,4 @@
-"""Fixed-point arithmetic returns the bits of `decimal`, or delegates to it."""
+"""Fixed-point arithmetic returns the bits of `build_decimal`, or delegates to it."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ def test_results_equal_decimal_bit_for_bit(name: str) -> None:
 def test_errors_are_within_the_stated_limit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     misses: list[tuple[int, int]] = []
 
-    def note(number: int, offset: int = fixed_point.ERROR_BOUND) -> float:
+    def record_miss(number: int, offset: int = fixed_point.ERROR_BOUND) -> float:
         misses.append((number, offset))
         return 1.0
 
-    monkeypatch.setattr(fixed_point, "_round_to_float", note)
+    monkeypatch.setattr(fixed_point, "_round_to_float", record_miss)
     # no multiplication by a power of two follows
     arguments = [x for x in draw_numbers(name) if name != "exp" or 0.0 <= x < 0.69]
     for x in arguments:

@@ -13,9 +13,9 @@ from engine.model import World
 from engine.protocol.backup import BackupFile
 from engine.tsql.language import option_table
 from engine.tsql.language.option_table import EFFECT, REFUSED, OptionRule
-from tests.engine.availability.worlds import ag_lab, do
-from tests.engine.tsql.console import Answer, ask, run_on
-from tests.engine.worlds import P, lab
+from tests.engine.availability.worlds import ag_lab, apply_lines
+from tests.engine.tsql.console import Answer, run_on, submit_batch
+from tests.engine.worlds import P, build_lab
 from tests.events import read_field
 
 SERVER: Final = "NODE_1"
@@ -191,7 +191,7 @@ def build_statement(rule: OptionRule) -> str:
 def build_prepared_world() -> World:
     world = ag_lab(version=2022)
     for batch in PREPARED.split("\nGO\n"):
-        answer = ask(world, SERVER, batch, then_s=60)
+        answer = submit_batch(world, SERVER, batch, then_s=60)
         assert not [text for text in answer.texts if "Msg" in text], answer.texts
     return world
 
@@ -235,9 +235,9 @@ def is_replaced(rule: OptionRule) -> bool:
     )
 
 
-def run(base: World, statement: str) -> tuple[Answer, World]:
+def run_statement(base: World, statement: str) -> tuple[Answer, World]:
     world = base.fork()
-    return ask(world, SERVER, statement, then_s=60), world
+    return submit_batch(world, SERVER, statement, then_s=60), world
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def run(base: World, statement: str) -> tuple[Answer, World]:
     ids=lambda rule: f"{rule.statement} {rule.option} {'|'.join(rule.values)}",
 )
 def test_each_line_of_the_option_table_is_true(base: World, rule: OptionRule) -> None:
-    answer, world = run(base, build_statement(rule))
+    answer, world = run_statement(base, build_statement(rule))
     refused = [text for text in answer.texts if text.startswith("Not simulated: ")]
     errors = [m for m in read_field(answer.event, "messages") if m["severity"] > 10]
     if rule.treatment == REFUSED:
@@ -266,7 +266,7 @@ def test_each_line_of_the_option_table_is_true(base: World, rule: OptionRule) ->
         assert collect_state(world) == collect_state(base)
         return
     assert not errors, (build_statement(rule), answer.texts)
-    _, plain_state = run(base, TEMPLATES[rule.statement][1] or "SELECT 1")
+    _, plain_state = run_statement(base, TEMPLATES[rule.statement][1] or "SELECT 1")
     if rule.treatment == EFFECT:
         assert collect_state(world) != collect_state(plain_state), build_statement(rule)
     elif rule.statement not in ("sp_configure", "trace flag"):  # these show the value that was set
@@ -302,22 +302,22 @@ def test_each_version_knows_its_options_of_databases() -> None:
         (2019, "QUERY_STORE = OFF", None),
         (2022, "QUERY_STORE = OFF", 50000),
     ):
-        world = lab(workload="none")
+        world = build_lab(workload="none")
         world.update_instance(P, version=version)
-        answer = ask(world, P, f"ALTER DATABASE Sales SET {option}", 3)
+        answer = submit_batch(world, P, f"ALTER DATABASE Sales SET {option}", 3)
         is_refused = any(text.startswith("Not simulated: ") for text in answer.texts)
         assert (50000 if is_refused else next(iter(answer.numbers), None)) == number, (version, option)
 
 
 def test_query_store_is_on_in_databases_of_sql_server_2022() -> None:
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     states = "SELECT is_query_store_on FROM sys.databases WHERE name IN ('master', 'Sales') ORDER BY name"
-    assert ask(world, P, "SELECT COUNT(*) FROM sys.databases").value == 5
+    assert submit_batch(world, P, "SELECT COUNT(*) FROM sys.databases").value == 5
     for version, expected, state in ((2019, 0, "OFF"), (2022, 1, "READ_WRITE")):
         world.update_instance(P, version=version)
-        assert ask(world, P, states).grids == [[[0], [expected]]]
+        assert submit_batch(world, P, states).grids == [[[0], [expected]]]
         query = "USE Sales; SELECT actual_state_desc FROM sys.database_query_store_options"
-        assert ask(world, P, query).value == state
+        assert submit_batch(world, P, query).value == state
 
 
 @pytest.mark.parametrize(
@@ -330,7 +330,7 @@ def test_query_store_is_on_in_databases_of_sql_server_2022() -> None:
     ],
 )
 def test_an_unknown_option_is_an_error(base: World, statement: str) -> None:
-    assert run(base, statement)[0].numbers == [155]
+    assert run_statement(base, statement)[0].numbers == [155]
 
 
 @pytest.mark.parametrize(
@@ -346,15 +346,17 @@ def test_an_unknown_option_is_an_error(base: World, statement: str) -> None:
     ],
 )
 def test_an_invalid_option_value_raises_the_servers_error(base: World, statement: str, number: int) -> None:
-    assert run(base, statement)[0].numbers[:1] == [number]
+    assert run_statement(base, statement)[0].numbers[:1] == [number]
 
 
 def test_a_filtered_unique_index_checks_only_rows_within_its_filter(base: World) -> None:
     world = base.fork()
-    ask(world, SERVER, "CREATE UNIQUE INDEX u ON t (b) WHERE b IS NOT NULL", 1)
-    assert ask(world, SERVER, "INSERT t VALUES (1, NULL), (2, NULL), (3, 1)", 1).numbers == []
-    assert 2601 in ask(world, SERVER, "INSERT t VALUES (4, 1)", 1).numbers
-    result = ask(world, SERVER, "SELECT has_filter, filter_definition FROM sys.indexes WHERE name = 'u'", 1)
+    submit_batch(world, SERVER, "CREATE UNIQUE INDEX u ON t (b) WHERE b IS NOT NULL", 1)
+    assert submit_batch(world, SERVER, "INSERT t VALUES (1, NULL), (2, NULL), (3, 1)", 1).numbers == []
+    assert 2601 in submit_batch(world, SERVER, "INSERT t VALUES (4, 1)", 1).numbers
+    result = submit_batch(
+        world, SERVER, "SELECT has_filter, filter_definition FROM sys.indexes WHERE name = 'u'", 1
+    )
     assert result.grids == [[[True, "(b IS NOT NULL)"]]] or result.grids == [[[1, "(b IS NOT NULL)"]]]
 
 
@@ -362,8 +364,8 @@ def test_create_database_places_its_files_and_sizes_the_log(base: World) -> None
     world = base.fork()
     text = r"""CREATE DATABASE n ON PRIMARY (NAME = n_data, FILENAME = 'D:\x\n.mdf', SIZE = 40MB, FILEGROWTH = 10%),
         (NAME = n2, FILENAME = 'D:\x\n2.ndf', SIZE = 8MB, MAXSIZE = 1GB)"""
-    assert ask(world, SERVER, text, 2).numbers == []
-    rows = ask(
+    assert submit_batch(world, SERVER, text, 2).numbers == []
+    rows = submit_batch(
         world, SERVER, "SELECT name, physical_name, size, is_percent_growth FROM n.sys.database_files", 2
     )
     assert [row[:3] for row in rows.grids[0]] == [
@@ -374,12 +376,12 @@ def test_create_database_places_its_files_and_sizes_the_log(base: World) -> None
 
 def test_a_static_configuration_option_waits_for_the_next_start(base: World) -> None:
     world = base.fork()
-    ask(world, SERVER, "EXEC sp_configure 'fill factor (%)', 80; RECONFIGURE", 1)
+    submit_batch(world, SERVER, "EXEC sp_configure 'fill factor (%)', 80; RECONFIGURE", 1)
     query = "SELECT value, value_in_use FROM sys.configurations WHERE name = 'fill factor (%)'"
-    assert ask(world, SERVER, query, 1).grids == [[[80, 0]]]
-    do(world, f"restart-service {SERVER}")
+    assert submit_batch(world, SERVER, query, 1).grids == [[[80, 0]]]
+    apply_lines(world, f"restart-service {SERVER}")
     run_on(world, 60)
-    assert ask(world, f"{SERVER}#2", query, 1).grids == [[[80, 80]]]
+    assert submit_batch(world, f"{SERVER}#2", query, 1).grids == [[[80, 80]]]
 
 
 BACKED_UP = r"BACKUP DATABASE Plain TO DISK = 'D:\x.bak'"
@@ -388,46 +390,46 @@ BACKED_UP = r"BACKUP DATABASE Plain TO DISK = 'D:\x.bak'"
 def test_stored_backup_options_are_in_msdb(base: World) -> None:
     world = base.fork()
     options = "NAME = N'full', DESCRIPTION = 'before', CHECKSUM, COMPRESSION, STATS = 25, RETAINDAYS = 2"
-    texts = ask(world, SERVER, f"{BACKED_UP} WITH {options}", 60).texts
+    texts = submit_batch(world, SERVER, f"{BACKED_UP} WITH {options}", 60).texts
     assert [line for line in texts if "percent" in line] == [
         f"{n} percent processed." for n in (25, 50, 75, 100)
     ]
     assert "file 'Plain_log' on file 1." in texts[-2]
-    second_texts = ask(world, SERVER, f"{BACKED_UP} WITH DIFFERENTIAL, NOINIT", 60).texts
+    second_texts = submit_batch(world, SERVER, f"{BACKED_UP} WITH DIFFERENTIAL, NOINIT", 60).texts
     assert second_texts[0].endswith("file 'Plain' on file 2.")
     assert second_texts[-1].startswith("BACKUP DATABASE WITH DIFFERENTIAL successfully processed")
     query = """SELECT name, description, has_backup_checksums, DATEDIFF(day, backup_start_date, expiration_date),
         CASE WHEN compressed_backup_size < backup_size THEN 1 ELSE 0 END FROM msdb.dbo.backupset
         WHERE database_name = 'Plain' AND backup_set_id > 1
         ORDER BY backup_set_id DESC"""
-    rows = ask(world, SERVER, query, 2).grids[0]
+    rows = submit_batch(world, SERVER, query, 2).grids[0]
     assert [[row[0], row[1], int(row[2]), *row[3:]] for row in rows[:2]] == [
         [None, None, 0, None, 0], ["full", "before", 1, 2, 1],
     ]  # fmt: skip
-    assert ask(world, SERVER, f"{BACKED_UP} WITH INIT", 5).numbers == [4030, 3013]
-    assert 3014 in ask(world, SERVER, f"{BACKED_UP} WITH INIT, SKIP", 60).numbers
+    assert submit_batch(world, SERVER, f"{BACKED_UP} WITH INIT", 5).numbers == [4030, 3013]
+    assert 3014 in submit_batch(world, SERVER, f"{BACKED_UP} WITH INIT, SKIP", 60).numbers
 
 
 def test_restore_history_records_replace_and_stopat(base: World) -> None:
     world = base.fork()
-    ask(world, SERVER, BACKED_UP, 60)
+    submit_batch(world, SERVER, BACKED_UP, 60)
     restore = r"RESTORE DATABASE Plain FROM DISK = 'D:\x.bak' WITH "
-    assert ask(world, SERVER, f"{restore} REPLACE, CHECKSUM", 5).numbers == [3187, 3013]
-    texts = ask(world, SERVER, f"{restore} REPLACE, STATS = 50, STOPAT = '2099-01-01'", 60).texts
+    assert submit_batch(world, SERVER, f"{restore} REPLACE, CHECKSUM", 5).numbers == [3187, 3013]
+    texts = submit_batch(world, SERVER, f"{restore} REPLACE, STATS = 50, STOPAT = '2099-01-01'", 60).texts
     assert [line for line in texts if "percent" in line] == [
         "50 percent processed.",
         "100 percent processed.",
     ]
-    rows = ask(world, SERVER, "SELECT replace, stop_at FROM msdb.dbo.restorehistory", 2).grids[0]
+    rows = submit_batch(world, SERVER, "SELECT replace, stop_at FROM msdb.dbo.restorehistory", 2).grids[0]
     assert [(bool(replaced), str(stop)[:10]) for replaced, stop in rows] == [(True, "2099-01-01")]
 
 
 @pytest.mark.parametrize("setting", ["backup compression default", "backup checksum default"])
 def test_a_backup_default_applies_to_the_next_backup(base: World, setting: str) -> None:
     world = base.fork()
-    ask(world, SERVER, f"EXEC sp_configure '{setting}', 1; RECONFIGURE", 1)
-    ask(world, SERVER, BACKED_UP, 60)
-    rows = ask(
+    submit_batch(world, SERVER, f"EXEC sp_configure '{setting}', 1; RECONFIGURE", 1)
+    submit_batch(world, SERVER, BACKED_UP, 60)
+    rows = submit_batch(
         world,
         SERVER,
         """SELECT TOP 1 has_backup_checksums FROM msdb.dbo.backupset WHERE database_name = 'Plain'
@@ -438,16 +440,16 @@ def test_a_backup_default_applies_to_the_next_backup(base: World, setting: str) 
 
 
 def test_sid_of_another_login_is_refused(base: World) -> None:
-    assert run(base, "CREATE LOGIN n WITH PASSWORD = 'Pa55!!', SID = 0x000000000000000000000000000000A0")[
-        0
-    ].numbers == [15433]
+    assert run_statement(
+        base, "CREATE LOGIN n WITH PASSWORD = 'Pa55!!', SID = 0x000000000000000000000000000000A0"
+    )[0].numbers == [15433]
 
 
 @pytest.mark.parametrize(
     ("version", "year"), [(2014, "6.3"), (2017, "2012 R2"), (2019, "2016"), (2022, "2016")]
 )
 def test_version_command_reports_a_supported_windows_version(version: int, year: str) -> None:
-    assert year in ask(ag_lab(version=version), SERVER, "SELECT @@VERSION", 1).value
+    assert year in submit_batch(ag_lab(version=version), SERVER, "SELECT @@VERSION", 1).value
 
 
 @pytest.mark.parametrize(
@@ -473,12 +475,12 @@ def test_version_command_reports_a_supported_windows_version(version: int, year:
     ],
 )
 def test_a_hostile_option_is_an_error_of_the_server(base: World, statement: str, number: int) -> None:
-    assert number in run(base, statement)[0].numbers
+    assert number in run_statement(base, statement)[0].numbers
 
 
 @pytest.mark.parametrize("value", ["\u0661\u0662", "\u00b2", "'x'"])
 def test_non_ascii_digits_are_refused(base: World, value: str) -> None:
-    answer, _ = run(base, f"CREATE INDEX n ON t (a) WITH (FILLFACTOR = {value})")
+    answer, _ = run_statement(base, f"CREATE INDEX n ON t (a) WITH (FILLFACTOR = {value})")
     assert any(text.startswith("Not simulated") for text in answer.texts)
 
 
@@ -497,6 +499,6 @@ def test_alter_column_widens_a_text_used_by_a_key_or_check(base: World, column: 
     text = """CREATE TABLE n (p int PRIMARY KEY, u varchar(50) NOT NULL UNIQUE, k varchar(9),
         c varchar(9) CHECK (c > ''))
         CREATE INDEX x ON n (k)"""
-    assert ask(world, SERVER, text, 1).numbers == []
-    texts = ask(world, SERVER, f"ALTER TABLE n ALTER COLUMN {column}", 1).texts
+    assert submit_batch(world, SERVER, text, 1).numbers == []
+    texts = submit_batch(world, SERVER, f"ALTER TABLE n ALTER COLUMN {column}", 1).texts
     assert any("Not simulated" in line for line in texts) is not allowed

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from engine.model import Job
 from engine.model.world import JOINED_TEXTS, ReprCache
-from tests.engine.drill.texts import drill, run
+from tests.engine.drill.texts import advance_drill, build_drill
 from tests.room import measure_room
 
 JOB = Job(name="a", every_s=1.0)
@@ -43,10 +43,10 @@ def test_the_repr_of_an_unchanged_part_is_not_computed_again() -> None:
 
 def test_a_hash_distinguishes_cached_and_changed_parts() -> None:
     """A world that was hashed at every step and one that was never hashed before have the same hash."""
-    base_drill = run(drill(), 40)
+    base_drill = advance_drill(build_drill(), 40)
     base_drill.apply_line("power-off SERVER_B")
     for end_s in (41, 55, 70):
-        run(base_drill, end_s)
+        advance_drill(base_drill, end_s)
         fork = base_drill.world.fork()
         fork.written = ReprCache()
         assert base_drill.compute_state_hash() == fork.compute_state_hash()

@@ -11,7 +11,7 @@ from engine.model import World
 from engine.published import measure
 from engine.published.measure import play
 
-__all__ = ["DB", "MIRROR", "PRINCIPAL", "M", "P", "W", "do", "lab", "play", "texts"]
+__all__ = ["DB", "MIRROR", "PRINCIPAL", "M", "P", "W", "apply_lines", "build_lab", "format_events", "play"]
 
 P, M, W, DB = "SERVER_A", "SERVER_B", "SERVER_W", "Sales"
 PRINCIPAL, MIRROR = (P, DB), (M, DB)
@@ -19,17 +19,17 @@ PRINCIPAL, MIRROR = (P, DB), (M, DB)
 _made = cache(measure.build_lab_world)
 
 
-def lab(seed: int = 1, **options: Any) -> World:
+def build_lab(seed: int = 1, **options: Any) -> World:
     """Return `engine.published.measure.lab`, cached by its *options*."""
     return _made(seed, **options).fork()
 
 
-def do(world: World, *lines: str, then_s: float = 20.0) -> list[Event]:
+def apply_lines(world: World, *lines: str, then_s: float = 20.0) -> list[Event]:
     """Apply *lines* in order at the current time, and run for *then_s*."""
     script = "\n".join(f"{world.t_s} {line}" for line in lines)
     return play(world, script, world.t_s + then_s)
 
 
-def texts(events: Sequence[Event], *kinds: str) -> list[str]:
+def format_events(events: Sequence[Event], *kinds: str) -> list[str]:
     """Return `SERVER_A Synchronized …` for the events of these kinds."""
     return [f"{e.server} {e.text}" for e in events if e.kind in kinds]

@@ -72,7 +72,7 @@ def build_manifest(entries: Iterable[Entry], head: str = HEAD) -> Entry:
     return Entry(bundle.MANIFEST.encode(), (head + listed).encode())
 
 
-def pack(*entries: Entry, head: str = HEAD) -> bytes:
+def build_valid_archive(*entries: Entry, head: str = HEAD) -> bytes:
     """Return an archive of *entries* with a manifest that lists them all."""
     return build_archive([build_manifest(entries, head), *entries])
 

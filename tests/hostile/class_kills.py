@@ -41,7 +41,9 @@ def start_seat(code: str, name: str, profile: Path, speed: float = SPEED) -> sub
     )
 
 
-def run(folder: Path, kills: int, seats: int, seed: int, servers: tuple[Postgres, Nats] | None = None) -> str:
+def run_kills(
+    folder: Path, kills: int, seats: int, seed: int, servers: tuple[Postgres, Nats] | None = None
+) -> str:
     """Hold a class, kill *kills* times, let every seat finish, compare, and return the counts as text.
 
     Raises AssertionError. With *servers* there are two hosts, and the servers are killed as well.
@@ -58,7 +60,7 @@ def run(folder: Path, kills: int, seats: int, seed: int, servers: tuple[Postgres
     while killed.total() < kills:
         if all(process.poll() is not None for process in running.values()):  # start another lesson
             for name, process in running.items():
-                _finish(process, hosts[0].code, name, profile)
+                _finish_seat(process, hosts[0].code, name, profile)
             lesson = len(names) // seats
             running = {
                 name: start_seat(chance.choice(hosts).code, name, profile)
@@ -90,9 +92,9 @@ def run(folder: Path, kills: int, seats: int, seed: int, servers: tuple[Postgres
         lost_acts = [name for name, number in acknowledged.items() if acknowledged_now[name] < number]
         assert not lost_acts, f"acknowledged acts are lost: {lost_acts}"
     for name, process in running.items():
-        _finish(process, hosts[0].code, name, profile)
+        _finish_seat(process, hosts[0].code, name, profile)
     assert [host.end() for host in hosts] == [0] * len(hosts)
-    _compare(database, profile, names, seed)
+    _compare_records(database, profile, names, seed)
     counts = ", ".join(f"{killed[kind]} {kind}s" for kind in killed)
     return f"killed: {counts}; {len(names)} seats equal (seed {seed})"
 
@@ -108,7 +110,7 @@ def _start_hosts(folder: Path, servers: tuple[Postgres, Nats] | None) -> tuple[l
     return [HostProcess(database, *words, listen=f"127.0.0.1:{find_free_port()}") for _ in range(2)], database
 
 
-def _finish(process: subprocess.Popen[str], code: str, name: str, profile: Path) -> None:
+def _finish_seat(process: subprocess.Popen[str], code: str, name: str, profile: Path) -> None:
     """Wait for a seat; if it lost its slow host, join once more as a person would."""
     for _ in range(3):
         _, errors = process.communicate(timeout=END_S)
@@ -130,7 +132,7 @@ def _read_acknowledged(database: str) -> dict[str, int]:
     return counts
 
 
-def _compare(database: str, profile: Path, names: list[str], seed: int) -> None:
+def _compare_records(database: str, profile: Path, names: list[str], seed: int) -> None:
     """Assert that the host's last message, the seat's own log and the record's log agree for every seat."""
     record = ClassRecord(database, new=False)
     the_class = record.read_class()
@@ -169,7 +171,7 @@ def main() -> None:
             if options_given.two_hosts
             else None
         )
-        print(run(folder, options_given.kills, 3, options_given.seed, servers))
+        print(run_kills(folder, options_given.kills, 3, options_given.seed, servers))
 
 
 if __name__ == "__main__":

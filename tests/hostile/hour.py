@@ -19,7 +19,7 @@ from engine.inputs import Input
 from engine.published.measure import MIRROR, PRINCIPAL, WITNESS, build_lab_world
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_line
-from tests.engine.mirroring.invariants import check
+from tests.engine.mirroring.invariants import check_invariants
 from tests.events import read_field
 
 HOUR_S: Final = 3600
@@ -85,7 +85,7 @@ def main() -> None:
         due_lines = [line for line in waiting if line.tick < end_tick]
         waiting = waiting[len(due_lines) :]
         events += simulator.advance_world(world, end_tick, due_lines)
-        checked += check(world, witness_kept=True, nothing_risky=True)
+        checked += check_invariants(world, witness_kept=True, nothing_risky=True)
     duration_s = time.perf_counter() - began
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     used_verbs = {line.verb for line in lines if VERBS[line.verb].group == "fault"}

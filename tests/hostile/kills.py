@@ -86,10 +86,10 @@ def run_without_kill(script: Script) -> End:
     for second, line in script:
         drill.advance_to(second * TICKS_PER_S)
         drill.apply_line(line)
-    return _end(json.loads(json.dumps(drill.build_report())))
+    return _build_end(json.loads(json.dumps(drill.build_report())))
 
 
-def _end(report: dict[str, object]) -> End:
+def _build_end(report: dict[str, object]) -> End:
     return End(str(report["state_hash"]), json.dumps(report["events"]), json.dumps(report["inputs"]))
 
 
@@ -177,15 +177,15 @@ def kill_repeatedly(
         if result_count:
             break
     if not result_count:
-        _finish(folder, script)
+        _finish_run(folder, script)
     with open_profile(folder) as profile:
         (result,) = profile.list_results()
-        if _end(json.loads(profile.read_report(result.run_id))) != EXPECTED[name]:
+        if _build_end(json.loads(profile.read_report(result.run_id))) != EXPECTED[name]:
             return killed, f"another end than without a kill (killed {phase})"
     return killed, f"equal, killed {phase}" if killed else "equal, ended before the kill"
 
 
-def _finish(folder: Path, script: Script) -> None:
+def _finish_run(folder: Path, script: Script) -> None:
     child = os.fork()
     if child == 0:
         run_life(folder, script, os.pipe()[1])
@@ -198,7 +198,7 @@ EXPECTED: Final[dict[str, End]] = {}
 """Undisturbed result of each script, cached."""
 
 
-def run(kills: int, seed: int, folder: Path, lives: int = 3) -> Iterator[tuple[int, Counter[str]]]:
+def run_kills(kills: int, seed: int, folder: Path, lives: int = 3) -> Iterator[tuple[int, Counter[str]]]:
     """Perform *kills* kills of a living process over all scripts in turn; yield the figures after each."""
     chance, counts, kill_count = random.Random(seed), Counter[str](), 0
     life_s: dict[str, float] = {}
@@ -219,7 +219,7 @@ def run(kills: int, seed: int, folder: Path, lives: int = 3) -> Iterator[tuple[i
 
 def _measure_run(folder: Path, script: Script) -> float:
     began = time.perf_counter()
-    _finish(folder, script)
+    _finish_run(folder, script)
     return time.perf_counter() - began
 
 
@@ -228,7 +228,7 @@ def main() -> None:
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     counts, shown_count, began = Counter[str](), 0, time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        for kill_count, counts in run(kills, seed, Path(folder)):
+        for kill_count, counts in run_kills(kills, seed, Path(folder)):
             if kill_count - shown_count >= TOLD_EVERY:  # a series that was broken off has a result, too
                 shown_count = kill_count
                 equal = sum(count for kind, count in counts.items() if ": equal, " in kind)

@@ -67,7 +67,7 @@ KINDS: Final[Mapping[str, tuple[Callable[[str], str], list[str]]]] = {
 }
 
 
-def measure(kind: str, name: str) -> None:
+def measure_file(kind: str, name: str) -> None:
     """Print seconds, additional megabytes and outcome."""
     rss_at_rest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.perf_counter()
@@ -89,7 +89,7 @@ def main() -> None:
         child = os.fork()
         if child == 0:
             signal.alarm(PATIENCE_S)  # the default action ends the process at once
-            measure(kind, name)
+            measure_file(kind, name)
             os._exit(0)
         _, status = os.waitpid(child, 0)
         if status != 0:

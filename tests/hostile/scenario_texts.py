@@ -10,7 +10,7 @@ from tests.engine.drill.texts import WORLD
 SERVER_B_LINK: Final = '\n[[link]]\nends = ["SERVER_A", "SERVER_B"]\n'
 
 
-def _put(mark: str, extra: str) -> str:
+def _insert_text(mark: str, extra: str) -> str:
     """Return the small scenario with *extra* inserted after the first *mark*."""
     assert mark in WORLD
     return WORLD.replace(mark, mark + extra, 1)
@@ -58,14 +58,14 @@ REFUSED: Final[dict[str, Make]] = {
     "a length that is not a number": lambda: WORLD.replace('length = "5min"', "length = nan"),
     "an endless length": lambda: WORLD.replace('length = "5min"', "length = inf"),
     "a negative length": lambda: WORLD.replace('length = "5min"', "length = -1"),
-    "a huge database": lambda: _put("[[database]]\n", "size_mb = 1e300\n"),
-    "a database that is not a number": lambda: _put("[[database]]\n", "size_mb = nan\n"),
-    "an endless log": lambda: _put("[[database]]\n", "log_max_mb = inf\n"),
-    "a log of no size": lambda: _put("[[database]]\n", "log_size_mb = 1e-300\n"),
-    "an absurd workload": lambda: _put("[[database]]\n", "scale = 1e18\n"),
-    "300,000 trace flags": lambda: _put("[[server]]\n", "trace_flags = [" + "1," * 300_000 + "]\n"),
-    "20,000 blocked ports": lambda: _put("[[server]]\n", "blocked_ports = [" + "1," * 20_000 + "]\n"),
-    "a trace flag of 400 digits": lambda: _put("[[server]]\n", "trace_flags = [" + "9" * 400 + "]\n"),
+    "a huge database": lambda: _insert_text("[[database]]\n", "size_mb = 1e300\n"),
+    "a database that is not a number": lambda: _insert_text("[[database]]\n", "size_mb = nan\n"),
+    "an endless log": lambda: _insert_text("[[database]]\n", "log_max_mb = inf\n"),
+    "a log of no size": lambda: _insert_text("[[database]]\n", "log_size_mb = 1e-300\n"),
+    "an absurd workload": lambda: _insert_text("[[database]]\n", "scale = 1e18\n"),
+    "300,000 trace flags": lambda: _insert_text("[[server]]\n", "trace_flags = [" + "1," * 300_000 + "]\n"),
+    "20,000 blocked ports": lambda: _insert_text("[[server]]\n", "blocked_ports = [" + "1," * 20_000 + "]\n"),
+    "a trace flag of 400 digits": lambda: _insert_text("[[server]]\n", "trace_flags = [" + "9" * 400 + "]\n"),
     "too many databases in all": lambda: (
         WORLD + "".join(f'\n[[database]]\nname = "D{n:03d}x1"\ncount = 500\n' for n in range(100))
     ),
@@ -84,7 +84,7 @@ REFUSED: Final[dict[str, Make]] = {
     "an invisible tag": lambda: WORLD.replace("Small", "Sm\U000e0041all"),
     "text turned round in an input line": lambda: _build_timeline("note a\u202eb"),
     "text turned round in a condition": lambda: _build_goal_text('ran "a\u202eb"'),
-    "a date for a number": lambda: _put("[[server]]\n", "cores = 1979-05-27\n"),
+    "a date for a number": lambda: _insert_text("[[server]]\n", "cores = 1979-05-27\n"),
     "a name that climbs out": lambda: 'name = "../../etc/passwd"\n' + WORLD,
     "a database name that climbs out": lambda: WORLD.replace('"Sales"', '"../../x"'),
     "a database name with a quote": lambda: WORLD.replace('"Sales"', '"a`b"'),

@@ -112,7 +112,7 @@ def build_scenario(databases: int) -> Scenario:
     return load_scenario(TEXT.format(count=databases), "soak.toml")
 
 
-def act(chance: random.Random, drill: Drill) -> str:
+def choose_input(chance: random.Random, drill: Drill) -> str:
     """Return a random fault, repair or command as an input line; sometimes a complete repair."""
     server, (a, b) = chance.choice(SERVERS), chance.choice(LINKS)
     database = chance.choice(drill.world.list_databases())
@@ -130,7 +130,7 @@ def act(chance: random.Random, drill: Drill) -> str:
     return chance.choices([make for _, make in kinds], [weight for weight, _ in kinds])[0]()
 
 
-def check(world: World) -> None:
+def check_invariants(world: World) -> None:
     """Assert the invariants: one copy serves, and no log is lost or invented."""
     for database in world.list_databases():
         leaders = [key for key in world.copies if key[1] == database and serving.is_serving(world, key)]
@@ -215,20 +215,20 @@ def open_headless(
 
     history = History(Drill(build_scenario(databases)))
 
-    def do(line: str) -> bool:
+    def apply_line(line: str) -> bool:
         try:
             history.apply_line(line)
         except InputError:
             return False
         return True
 
-    def frame() -> None:
+    def advance_history() -> None:
         history.advance_to(history.drill.tick + 10 * TICKS_PER_S)
 
-    yield lambda: history.drill, do, frame
+    yield lambda: history.drill, apply_line, advance_history
 
 
-def soak(hours: float, databases: int, seed: int, in_window: bool) -> Figures:
+def run_soak(hours: float, databases: int, seed: int, in_window: bool) -> Figures:
     chance, figures = random.Random(seed), Figures()
     with (open_window_of if in_window else open_headless)(databases) as (drill, do, frame):
         end, next_act, next_line = hours * 3600.0, 60.0, 0.0
@@ -238,13 +238,13 @@ def soak(hours: float, databases: int, seed: int, in_window: bool) -> Figures:
                 next_line += max(0.25, hours / 24) * 3600.0
             if now_s >= next_act:
                 figures.acts += 1
-                figures.refused += not do(act(chance, drill()))
+                figures.refused += not do(choose_input(chance, drill()))
                 next_act = drill().world.t_s + chance.uniform(*GAP_S)
             wall_start_s, cpu_start_s = perf_counter(), process_time()
             frame()
             figures.frames_ms.append((perf_counter() - wall_start_s) * 1000.0)
             figures.worst_own_ms = max(figures.worst_own_ms, (process_time() - cpu_start_s) * 1000.0)
-            check(drill().world)
+            check_invariants(drill().world)
             assert drill().world.t_s > now_s, f"time stands still at {now_s:g} s"
         print(format_figures(figures, drill()), flush=True)
     return figures
@@ -258,7 +258,7 @@ def main() -> None:
     parser.add_argument("--headless", action="store_true")
     options = parser.parse_args()
     start_s = perf_counter()
-    figures = soak(options.hours, options.databases, options.seed, not options.headless)
+    figures = run_soak(options.hours, options.databases, options.seed, not options.headless)
     times_ms = sorted(figures.all_ms)
     print(
         f"{options.hours:g} h, {options.databases} databases, seed {options.seed}: {perf_counter() - start_s:.0f} s, "

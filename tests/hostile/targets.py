@@ -18,7 +18,7 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.inputs import InputError
 from engine.verbs.lines import parse_line, parse_script
 from tests.engine.drill.texts import WORLD
-from tests.engine.worlds import lab
+from tests.engine.worlds import build_lab
 from tests.hostile.bundles import Entry, build_manifest
 from tests.hostile.bundles import build_archive as archive_of
 
@@ -49,7 +49,7 @@ def apply_lines(text: str) -> None:
     """Parse a file of input lines, apply the valid ones, and parse them again as written."""
     inputs, problems = parse_script(text)
     assert all(problem.startswith("line ") for problem in problems)
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     for item in inputs[:5]:
         assert parse_line(item.line_without_time, item.tick).line_without_time == item.line_without_time
         with suppress(InputError):
@@ -58,7 +58,7 @@ def apply_lines(text: str) -> None:
 
 
 def run_batch(text: str) -> None:
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     tsql.submit_text(world, "SERVER_A", text)
     simulator.advance_world(world, 50)
     tsql.cancel_batches(world, "SERVER_A")

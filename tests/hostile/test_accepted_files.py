@@ -18,7 +18,7 @@ OTHER = AcceptedText("2" * 64)
 OWN = AcceptedText("3" * 64, own=True)
 
 
-def _keep(folder: Path, *entries: AcceptedText) -> None:
+def _store_entries(folder: Path, *entries: AcceptedText) -> None:
     with open_profile(folder) as profile:
         accepted_files.save_entries(profile, entries)
 
@@ -28,15 +28,15 @@ def _list_hashes(folder: Path) -> list[str]:
         return [entry.sha256 for entry in accepted_files.list_accepted_texts(profile)]
 
 
-def _call(*arguments: str) -> int:
+def _run_bundle_command(*arguments: str) -> int:
     return cli.main(["bundle", *arguments], lambda scenario: 9)
 
 
 def test_accepted_files_are_listed_one_per_line(
     profile_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _keep(profile_folder, ONE, OTHER, OWN)
-    assert _call("accepted") == AS_ASKED
+    _store_entries(profile_folder, ONE, OTHER, OWN)
+    assert _run_bundle_command("accepted") == AS_ASKED
     first, second = capsys.readouterr().out.splitlines()
     assert first.startswith(OTHER.sha256)
     assert "title unknown" in first
@@ -46,10 +46,10 @@ def test_accepted_files_are_listed_one_per_line(
 
 
 def test_one_file_is_forgotten_by_its_prefix_and_all_at_once(profile_folder: Path) -> None:
-    _keep(profile_folder, ONE, OTHER, OWN)
-    assert _call("forget", ONE.sha256[:8]) == AS_ASKED
+    _store_entries(profile_folder, ONE, OTHER, OWN)
+    assert _run_bundle_command("forget", ONE.sha256[:8]) == AS_ASKED
     assert _list_hashes(profile_folder) == [OTHER.sha256, OWN.sha256]
-    assert _call("forget", "--all") == AS_ASKED
+    assert _run_bundle_command("forget", "--all") == AS_ASKED
     assert _list_hashes(profile_folder) == [OWN.sha256]
 
 
@@ -59,8 +59,8 @@ def test_one_file_is_forgotten_by_its_prefix_and_all_at_once(profile_folder: Pat
 def test_an_ambiguous_prefix_forgets_no_file(
     profile_folder: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _keep(profile_folder, ONE, OTHER, OWN)
-    assert _call("forget", *arguments) == UNUSABLE
+    _store_entries(profile_folder, ONE, OTHER, OWN)
+    assert _run_bundle_command("forget", *arguments) == UNUSABLE
     assert len(capsys.readouterr().err.splitlines()) == 1
     assert len(_list_hashes(profile_folder)) == 3
 
@@ -68,11 +68,11 @@ def test_an_ambiguous_prefix_forgets_no_file(
 def test_listing_creates_no_profile_and_an_open_window_is_reported(
     profile_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert _call("accepted") == AS_ASKED
-    assert _call("forget", "--all") == AS_ASKED
+    assert _run_bundle_command("accepted") == AS_ASKED
+    assert _run_bundle_command("forget", "--all") == AS_ASKED
     assert not profile_folder.exists()
     with open_profile(profile_folder):
-        assert _call("forget", "--all") == UNUSABLE
+        assert _run_bundle_command("forget", "--all") == UNUSABLE
     assert "Another Mirrordrill uses" in capsys.readouterr().err
 
 

@@ -22,7 +22,7 @@ from engine.verbs.lines import parse_line, parse_script
 from engine.verbs.verb import Verb, VerbParameter
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.drill.texts import WORLD
-from tests.engine.worlds import lab
+from tests.engine.worlds import build_lab
 from tests.numbers import is_finite
 
 ABSURD: Final = (
@@ -101,7 +101,7 @@ def _list_absurd_lines(verb: Verb) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def labs() -> tuple[World, World]:
     """Return the lab and the availability group lab after some seconds."""
-    worlds = lab(), ag_lab()
+    worlds = build_lab(), ag_lab()
     for world in worlds:
         simulator.advance_world(world, 300)
     return worlds

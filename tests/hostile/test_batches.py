@@ -13,7 +13,7 @@ from engine.events import Event
 from engine.tsql.batches import work
 from engine.tsql.language.reader import STATEMENT_TOKENS_MAX, STATEMENT_WORK, TRANSLATION_WORK
 from tests.cases import sample_cases
-from tests.engine.worlds import lab
+from tests.engine.worlds import build_lab
 from tests.events import read_field
 from tests.hostile.batches import BATCHES
 
@@ -30,7 +30,7 @@ QUICK = [
 
 def _run_batch(text: str, ticks: int = 100) -> Event:
     """Run *text*, and cancel it after *ticks*; return its end event."""
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     tsql.submit_text(world, "SERVER_A", text)
     events = simulator.advance_world(world, ticks)
     tsql.cancel_batches(world, "SERVER_A")
@@ -48,7 +48,7 @@ def test_hostile_batches_end_or_can_be_stopped(name: str) -> None:
 @pytest.mark.parametrize("name", sample_cases(5, QUICK))
 def test_work_per_tick_is_limited(name: str) -> None:
     """The work of one statement and of one turn is counted, not timed, and limited for every text."""
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     max_work = work.BURST + work.TURN + 2 * work.STATEMENT_MAX + STATEMENT_READ_MAX
     tsql.submit_text(world, "SERVER_A", BATCHES[name]())
     before = 0
@@ -126,7 +126,7 @@ def test_results_do_not_accumulate() -> None:
     ],
 )
 def test_format_allocates_no_more_than_its_result(value: str, expected: str | None) -> None:
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     world.update_instance("SERVER_A", version=2012)
     tsql.submit_text(world, "SERVER_A", f"SELECT {value}")
     (done_event,) = [event for event in simulator.advance_world(world, 500) if event.kind == "sql_done"]
@@ -134,7 +134,7 @@ def test_format_allocates_no_more_than_its_result(value: str, expected: str | No
 
 
 def test_the_agent_reports_that_it_cannot_keep_up() -> None:
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     tsql.submit_text(world, "SERVER_A", BATCHES["an alert for everything, often"]())
     notes = [event.text for event in simulator.advance_world(world, 300) if event.kind == "note"]
     assert any(note.startswith("SQL Server Agent cannot keep up: ") for note in notes)

@@ -16,7 +16,14 @@ from app.files.bundle import Bundle
 from app.files.bundle_store import BundleStoreError
 from app.files.scenario_files import ScenarioNotFoundError
 from engine.drill.running.drill import Drill
-from tests.hostile.bundles import DRILL, Entry, build_archive, build_drill_entry, build_manifest, pack
+from tests.hostile.bundles import (
+    DRILL,
+    Entry,
+    build_archive,
+    build_drill_entry,
+    build_manifest,
+    build_valid_archive,
+)
 from tests.shipped_scenarios import load_shipped_scenario
 
 OTHER = DRILL.replace("Small", "Another", 1)
@@ -28,7 +35,7 @@ def build_bundle(**scenarios: str) -> Bundle:
     return bundle.parse(raw, "course.mirrordrill")
 
 
-def command(*arguments: object) -> int:
+def run_bundle_command(*arguments: object) -> int:
     return cli.main(["bundle", *map(str, arguments)], lambda scenario: 9)
 
 
@@ -153,27 +160,29 @@ def test_a_course_is_passed_on_as_a_bundle(tmp_path: Path, capsys: pytest.Captur
     )
     bundle_file = tmp_path / "course.mirrordrill"
     assert (
-        command("make", bundle_file, tmp_path / "small.toml", tmp_path / "My run.json", "--title", "Week 1")
+        run_bundle_command(
+            "make", bundle_file, tmp_path / "small.toml", tmp_path / "My run.json", "--title", "Week 1"
+        )
         == 0
     )
-    assert command("make", bundle_file, tmp_path / "small.toml") == 2  # the file exists already
-    assert command("show", bundle_file) == 0
+    assert run_bundle_command("make", bundle_file, tmp_path / "small.toml") == 2  # the file exists already
+    assert run_bundle_command("show", bundle_file) == 0
     assert not scenario_files.get_own_folder().exists()
     output = capsys.readouterr().out
     assert "power-off × 1" in output
     assert bundle.read(bundle_file).sha256 in output
     assert cli.main(["check", str(bundle_file)], lambda scenario: 9) in (0, 1)
-    assert command("add", bundle_file) == 0
-    assert command("add", bundle_file) == 0
+    assert run_bundle_command("add", bundle_file) == 0
+    assert run_bundle_command("add", bundle_file) == 0
     (imported_bundle,) = bundle_store.list_imported_bundles()
     assert (imported_bundle.drills, [file.name for file in imported_bundle.runs]) == (
         ("small",),
         ["my-run.json"],
     )
     assert cli.main(["replay", str(imported_bundle.runs[0])], lambda scenario: 9) == 0
-    assert command("list") == 0
+    assert run_bundle_command("list") == 0
     assert imported_bundle.key in capsys.readouterr().out
-    assert command("remove", imported_bundle.key) == 0
+    assert run_bundle_command("remove", imported_bundle.key) == 0
     assert bundle_store.list_imported_bundles() == []
 
 
@@ -182,8 +191,8 @@ def test_a_refused_file_is_reported_and_the_rest_imported(
 ) -> None:
     bundle_file = tmp_path / "x.mirrordrill"
     bundle_file.write_bytes(bundle.build_bundle("x", {"small": DRILL, "broken": BROKEN}, {"bad": b"[]"}))
-    assert command("add", bundle_file, "--only", "nobody") == 2
-    assert command("add", bundle_file) == 1
+    assert run_bundle_command("add", bundle_file, "--only", "nobody") == 2
+    assert run_bundle_command("add", bundle_file) == 1
     assert [imported_bundle.drills for imported_bundle in bundle_store.list_imported_bundles()] == [
         ("small",)
     ]
@@ -208,7 +217,7 @@ def test_a_hostile_bundle_is_refused_with_every_reason(
         )
     )
     for doing in ("show", "add"):
-        assert command(doing, bundle_file) == 2
+        assert run_bundle_command(doing, bundle_file) == 2
         errors = capsys.readouterr().err
         assert "a link" in errors
         assert "path outside" in errors
@@ -247,11 +256,11 @@ print("\\n".join(path for path in written if "__pycache__" not in path), file=sy
 def test_import_writes_only_below_the_profile(tmp_path: Path, profile_folder: Path) -> None:
     """Python's audit hook observes every opened, moved and removed file during imports of good and hostile bundles."""
     raws = [
-        pack(build_drill_entry()),
-        pack(build_drill_entry(b"scenarios/../../x.toml")),
-        pack(build_drill_entry(mode=0o120777)),
-        pack(build_drill_entry(b"/tmp/escaped.toml")),
-        pack(build_drill_entry(), Entry(b"runs/a.json", b"[]")),
+        build_valid_archive(build_drill_entry()),
+        build_valid_archive(build_drill_entry(b"scenarios/../../x.toml")),
+        build_valid_archive(build_drill_entry(mode=0o120777)),
+        build_valid_archive(build_drill_entry(b"/tmp/escaped.toml")),
+        build_valid_archive(build_drill_entry(), Entry(b"runs/a.json", b"[]")),
     ]
     files = [tmp_path / f"{number}.mirrordrill" for number in range(len(raws))]
     for file, raw in zip(files, raws, strict=True):
@@ -279,7 +288,7 @@ sys.exit(cli.main(["bundle", "add", sys.argv[1]], lambda scenario: 9))
 def test_a_full_disk_leaves_no_partial_drill(tmp_path: Path) -> None:
     """The disk has space for the label file, but not for the drill."""
     file = tmp_path / "x.mirrordrill"
-    file.write_bytes(pack(build_drill_entry()))
+    file.write_bytes(build_valid_archive(build_drill_entry()))
     words = [sys.executable, "-c", FULL, str(file)]
     process = subprocess.run(words, capture_output=True, text=True, timeout=60, env=dict(os.environ))
     assert process.returncode == 2

@@ -11,7 +11,15 @@ import pytest
 from app.files import bundle
 from app.files.bundle import BundleError
 from engine.drill.authoring.scenario import load_scenario
-from tests.hostile.bundles import DRILL, HEAD, Entry, build_archive, build_drill_entry, build_manifest, pack
+from tests.hostile.bundles import (
+    DRILL,
+    HEAD,
+    Entry,
+    build_archive,
+    build_drill_entry,
+    build_manifest,
+    build_valid_archive,
+)
 
 
 def get_refusal(raw: bytes) -> str:
@@ -22,7 +30,7 @@ def get_refusal(raw: bytes) -> str:
 
 
 def test_a_valid_bundle_is_read() -> None:
-    parsed = bundle.parse(pack(build_drill_entry()), "x.mirrordrill")
+    parsed = bundle.parse(build_valid_archive(build_drill_entry()), "x.mirrordrill")
     assert parsed.manifest.title == "A course"
     assert dict(parsed.scenarios) == {"small": DRILL}
 
@@ -81,7 +89,7 @@ def test_an_unexpected_name_is_refused(name: bytes, reason: str) -> None:
     ],
 )
 def test_a_mislabeled_member_is_refused(entry: Entry, reason: str) -> None:
-    assert reason in get_refusal(pack(entry))
+    assert reason in get_refusal(build_valid_archive(entry))
 
 
 def test_duplicate_members_are_refused() -> None:
@@ -143,7 +151,7 @@ def test_listed_and_actual_members_must_agree() -> None:
     ],
 )  # fmt: skip
 def test_an_unreadable_list_is_refused(head: str, reason: str) -> None:
-    assert reason in get_refusal(pack(build_drill_entry(), head=head))
+    assert reason in get_refusal(build_valid_archive(build_drill_entry(), head=head))
 
 
 def test_all_problems_are_reported_at_once() -> None:
@@ -168,13 +176,16 @@ def test_all_problems_are_reported_at_once() -> None:
         b"PK\3\4",
         b"PK\5\6" + b"\0" * 18,
         b"SQLite format 3\0" * 10,
-        pack(build_drill_entry())[:-1],
-        pack(build_drill_entry()) + b"<html>",
+        build_valid_archive(build_drill_entry())[:-1],
+        build_valid_archive(build_drill_entry()) + b"<html>",
         build_archive([build_manifest([build_drill_entry()]), build_drill_entry()], prefix=b"#!/bin/sh\n"),
         build_archive([build_drill_entry()], count=201),
         build_archive([build_drill_entry()], count=0xFFFF),
         build_archive([Entry(b"x%d" % number) for number in range(300)], count=3),
-        pack(build_drill_entry())[:-22] + b"PK\6\7" + b"\0" * 16 + pack(build_drill_entry())[-22:],
+        build_valid_archive(build_drill_entry())[:-22]
+        + b"PK\6\7"
+        + b"\0" * 16
+        + build_valid_archive(build_drill_entry())[-22:],
     ],
     ids=range(11),
 )
@@ -193,7 +204,7 @@ def test_zip_bombs_are_refused_cheaply() -> None:
         for n in range(190)
     ]
     many_entries = build_archive([Entry(b"") for _ in range(100_000)], count=5)
-    raws = [pack(big), build_archive([first, body, *shared]), many_entries]
+    raws = [build_valid_archive(big), build_archive([first, body, *shared]), many_entries]
     tracemalloc.start()
     try:
         for raw in raws:

@@ -57,12 +57,12 @@ class ListenedSession:
     def _count(self, _: object) -> None:
         self.recorded += 1
 
-    def begin(self) -> None:
+    def begin_run(self) -> None:
         """Start the lab in a file that needs more pages."""
         text = scenario_files.find("lab").text + "# as long as a drill\n" * 1_000
         self.play.begin(load_scenario(text, "lab.toml"), "lab")
 
-    def frames(self, count: int) -> None:
+    def run_frames(self, count: int) -> None:
         self.session.play()
         for _ in range(count):
             self.session.on_frame(600.0)
@@ -81,7 +81,7 @@ def read_lines(profile: Profile) -> list[list[str]]:
 def test_an_input_on_a_full_disk_is_refused_and_can_be_repeated(
     listened_session: ListenedSession, profile: Profile
 ) -> None:
-    listened_session.begin()
+    listened_session.begin_run()
     assert listened_session.session.apply_input("note before")
     with fill_disk(profile):
         assert not listened_session.session.apply_input(LONG)
@@ -96,7 +96,7 @@ def test_a_run_started_on_a_full_disk_is_recorded_when_space_is_free(
     listened_session: ListenedSession, profile: Profile
 ) -> None:
     with fill_disk(profile):
-        listened_session.begin()
+        listened_session.begin_run()
         assert len(listened_session.said) == 1
         assert (
             "Recording is paused until then. The run is recorded completely afterwards."
@@ -104,10 +104,10 @@ def test_a_run_started_on_a_full_disk_is_recorded_when_space_is_free(
         )
         assert listened_session.play.run_id is None
         assert listened_session.session.apply_input("note first")
-        listened_session.frames(5)
+        listened_session.run_frames(5)
         assert listened_session.session.apply_input("note second")
         assert (read_lines(profile), len(listened_session.said), listened_session.recorded) == ([], 1, 0)
-    listened_session.frames(5)
+    listened_session.run_frames(5)
     assert listened_session.recorded == 1
     assert [line.split()[1:] for line in read_lines(profile)[0]] == [["note", "first"], ["note", "second"]]
     assert listened_session.session.apply_input("note third")
@@ -119,7 +119,7 @@ def test_a_run_that_ends_on_a_full_disk_reports_that_it_is_not_stored(
     listened_session: ListenedSession, profile: Profile
 ) -> None:
     with fill_disk(profile):
-        listened_session.begin()
+        listened_session.begin_run()
         listened_session.session.apply_input("finish")
     assert listened_session.said[-1].endswith("This run is not recorded.")
     assert (profile.list_results(), read_lines(profile)) == ([], [])
@@ -128,10 +128,10 @@ def test_a_run_that_ends_on_a_full_disk_reports_that_it_is_not_stored(
 def test_a_result_on_a_full_disk_is_stored_at_the_next_start(
     listened_session: ListenedSession, profile: Profile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    listened_session.begin()
+    listened_session.begin_run()
     listened_session.session.apply_input("finish")
     assert len(profile.list_results()) == 1
-    listened_session.begin()
+    listened_session.begin_run()
     assert listened_session.play.run_id is not None
 
     def no_room(*_: object) -> None:
@@ -155,7 +155,7 @@ def test_a_run_in_progress_is_recorded_completely_or_not_at_all(
     listened_session: ListenedSession, profile: Profile
 ) -> None:
     """The run is also tested as a branch, whose record begins with the inputs before the branch."""
-    listened_session.begin()
+    listened_session.begin_run()
     for _ in range(5):
         assert listened_session.session.apply_input(LONG)
     with fill_disk(profile):
@@ -170,7 +170,7 @@ def test_a_run_in_progress_is_recorded_completely_or_not_at_all(
 def test_a_removed_profile_is_reported_and_used_again_when_it_returns(
     change: str, listened_session: ListenedSession, profile: Profile, profile_folder: Path
 ) -> None:
-    listened_session.begin()
+    listened_session.begin_run()
     moved_folder = profile_folder.with_name("away")
     if change == "renamed":
         profile_folder.rename(moved_folder)
@@ -179,7 +179,7 @@ def test_a_removed_profile_is_reported_and_used_again_when_it_returns(
             file.unlink()
     assert not listened_session.session.apply_input("note lost")
     assert "was moved or removed while Mirrordrill was running" in listened_session.said[-1]
-    listened_session.frames(3)
+    listened_session.run_frames(3)
     assert not listened_session.session.running
     if change == "renamed":
         moved_folder.rename(profile_folder)

@@ -134,7 +134,7 @@ def judge_logs(
         async def log_of(number: int) -> list[LogEntry]:
             return logs[number]
 
-        async def take(number: int, verdict: LogVerdict) -> None:
+        async def store_verdict(number: int, verdict: LogVerdict) -> None:
             verdicts[number] = verdict
             if len(verdicts) == (count or len(logs)):
                 all_judged.set()
@@ -143,7 +143,7 @@ def judge_logs(
 
         scenario = load_shipped_scenario(NAME)
         the_class = build_class(scenario, LessonPlan(scenario=NAME, mode="lab"), "")
-        judge = ReplayVerifier(the_class, log_of, take, lambda *_: None)
+        judge = ReplayVerifier(the_class, log_of, store_verdict, lambda *_: None)
         for number, acts in logs.items():
             judge.add(number, acts)
         task = asyncio.create_task(judge.replay_new_entries(0))

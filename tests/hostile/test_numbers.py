@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from engine import simulator, tsql
-from tests.engine.worlds import lab
+from tests.engine.worlds import build_lab
 from tests.events import read_field
 
 VALUES: Final = (
@@ -53,7 +53,7 @@ PLACES: Final = (
 @pytest.mark.parametrize("value", VALUES, ids=[value[:30] for value in VALUES])
 def test_infinite_numbers_are_refused(value: str) -> None:
     for place in PLACES:
-        world = lab(workload="none")
+        world = build_lab(workload="none")
         tsql.submit_text(world, "SERVER_A", place.format(value))
         (done_event,) = [event for event in simulator.advance_world(world, 100) if event.kind == "sql_done"]
         assert read_field(done_event, "messages"), place
@@ -71,7 +71,7 @@ def test_infinite_numbers_are_refused(value: str) -> None:
     ],
 )
 def test_valid_numbers_are_accepted(value: str, expected: object) -> None:
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     tsql.submit_text(world, "SERVER_A", f"SELECT {value}")
     (done_event,) = [event for event in simulator.advance_world(world, 100) if event.kind == "sql_done"]
     assert read_field(done_event, "results")[0]["rows"] == [[expected]]

@@ -93,7 +93,7 @@ def test_an_invalid_time_is_refused(
         assert "run.json is not" in capsys.readouterr().err
 
 
-def _open(window: OpenWindow, file: Path, report: dict[str, Any]) -> None:
+def _open_report(window: OpenWindow, file: Path, report: dict[str, Any]) -> None:
     file.write_text(json.dumps(report))
     window.debriefing.open_file(file)
     page = window.pages.currentWidget()
@@ -114,17 +114,17 @@ def test_the_window_shows_its_own_result(
     file = tmp_path / "run.json"
     for name in ("availability", "score", "failovers", "goals", "questions", "sql", "ended_by"):
         for value in TABLES:
-            _open(window, file, valid_report | {name: value})
+            _open_report(window, file, valid_report | {name: value})
             assert not isinstance(window.pages.currentWidget(), Quarantine), (name, value)
             window.show_home()
     ends = []
     for report in (valid_report, valid_report | {"ended_by": "x"}):
-        _open(window, file, report)
+        _open_report(window, file, report)
         assert window.pages.currentWidget() is window.debrief
         ends.append([label.text() for label in window.findChildren(QLabel) if " · seed " in label.text()])
         window.show_home()
     assert ends[0] == ends[1] != []
-    _open(window, file, valid_report | {"inputs": ["nan power-off SERVER_B"]})
+    _open_report(window, file, valid_report | {"inputs": ["nan power-off SERVER_B"]})
     assert window.pages.currentWidget() is window.picker
     assert "cannot be replayed" in window.notice.text
     window.close()

@@ -17,7 +17,7 @@ from engine.drill.authoring.scenario import load_scenario, summarize_contents
 from engine.drill.running.drill import Drill
 from tests.cases import sample_cases
 from tests.engine.drill.texts import SMALL, change_text
-from tests.engine.worlds import lab
+from tests.engine.worlds import build_lab
 
 BOUND_S = 8.0
 """Processor time limit."""
@@ -59,7 +59,7 @@ def limit_time() -> Iterator[None]:
 
 @pytest.mark.parametrize("name", sample_cases(2, list(BATCHES)))
 def test_a_batch_ends_or_is_refused(name: str) -> None:
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     tsql.submit_text(world, "SERVER_A", "SELECT 1")
     simulator.advance_world(world, 100)  # load everything that is loaded at first use
     with limit_time():

@@ -194,15 +194,15 @@ def test_the_command_writes_the_bundle_and_exports(
     monkeypatch.setattr(doctor, "examine", lambda: iter([CheckResult("all", True, "well")]))
     bundle, export = tmp_path / "b.zip", tmp_path / "e.json"
 
-    def run(*arguments: str) -> int:
+    def run_doctor(*arguments: str) -> int:
         return cli.main(["doctor", *arguments], lambda scenario: 9)
 
-    assert run("--bundle", str(bundle)) == 0  # without a profile
+    assert run_doctor("--bundle", str(bundle)) == 0  # without a profile
     assert not profile_folder.exists()
-    assert run("--export", str(export)) == UNUSABLE
+    assert run_doctor("--export", str(export)) == UNUSABLE
     open_profile(profile_folder).close()
-    assert run("--bundle", str(bundle)) == 0
+    assert run_doctor("--bundle", str(bundle)) == 0
     assert "settings.json" in capsys.readouterr().out
-    assert run("--export", str(export)) == 0
+    assert run_doctor("--export", str(export)) == 0
     assert json.loads(export.read_text())["format"]
-    assert run("--bundle", str(tmp_path)) == UNUSABLE
+    assert run_doctor("--bundle", str(tmp_path)) == UNUSABLE

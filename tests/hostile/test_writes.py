@@ -103,7 +103,7 @@ with open_profile() as profile:
     window.show()
     window.actions_by_name["view.theme"].trigger()
     window.actions_by_name["view.larger"].trigger()
-    window.choose("lab")
+    window.select_drill("lab")
     window.brief.started.emit("lab")
     window.session.set_speed(100.0)
     for _ in range(20):
@@ -118,7 +118,7 @@ with open_profile() as profile:
         app.processEvents()
     window.scripts.save()
     window.scripts.save_results()
-    window.do("power-off SERVER_B")
+    window.apply_line("power-off SERVER_B")
     window.topology.add_note()
     for name in ("help.check", "help.bundle"):
         window.actions_by_name[name].trigger()

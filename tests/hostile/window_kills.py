@@ -36,7 +36,7 @@ LIVE: Final = "in the class"
 STATUS: Final = "status "
 
 
-def run(folder: Path, kills: int, seed: int, victim: str = "window") -> str:
+def run_kills(folder: Path, kills: int, seed: int, victim: str = "window") -> str:
     """Interrupt *kills* times, compare, and return the counts as text. Raises AssertionError."""
     chance, typed = random.Random(seed), list[str]()
     statuses = ""
@@ -101,12 +101,12 @@ def _cut_links(chance: random.Random, kills: int, host: HostProcess, relay: Rela
     for _ in range(kills):
         time.sleep(chance.uniform(*LIFE_S))
         away_s, closes = chance.uniform(*CUT_S), chance.random() < 0.5
-        relay.cut(closes)
+        relay.stop_bytes(closes)
         time.sleep(away_s)
         if away_s > ANSWER_S + SLACK_S:
             long_ones += 1
             assert not window.is_live, f"{LIVE}, {away_s:.1f} s after the cut"
-        relay.mend()
+        relay.resume_bytes()
         window.wait_for(live=True)
     return f", 0 of {kills + long_ones} states false"
 
@@ -194,7 +194,7 @@ def _be_a_window(code: str, turn: int, stop: Path) -> None:
     vars(discovery)["is_installed"] = lambda: False  # it would find its host around the cut cable
     count, status, parent = 0, "", os.getppid()
 
-    def act() -> None:
+    def apply_next_input() -> None:
         nonlocal count, status
         if os.getppid() != parent:  # the test has ended
             application.exit(1)
@@ -218,7 +218,7 @@ def _be_a_window(code: str, turn: int, stop: Path) -> None:
             print(line, flush=True)
 
     timer = QTimer()
-    timer.timeout.connect(act)
+    timer.timeout.connect(apply_next_input)
     timer.start(TYPE_MS)
     sys.exit(application.exec())
 
@@ -234,7 +234,7 @@ def main() -> None:
         code, turn, stop = words.seat
         _be_a_window(code, int(turn), Path(stop))
     with tempfile.TemporaryDirectory() as folder:
-        print(run(Path(folder), words.kills, words.seed, words.of))
+        print(run_kills(Path(folder), words.kills, words.seed, words.of))
 
 
 if __name__ == "__main__":

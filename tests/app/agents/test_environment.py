@@ -22,7 +22,7 @@ from tests.engine.drill import texts
 
 @pytest.fixture
 def env() -> DrillEnv:
-    return DrillEnv(texts.small())
+    return DrillEnv(texts.change_small_text())
 
 
 def test_gymnasium_check_env_passes(env: DrillEnv) -> None:
@@ -92,7 +92,7 @@ def test_a_game_reports_the_seed_that_replays_it(env: DrillEnv) -> None:
 @pytest.mark.parametrize("step_s", [0.0, -1.0, 0.001, float("nan"), float("inf")])
 def test_every_step_advances_time(step_s: float) -> None:
     with pytest.raises(ValueError, match=r"must be from 0\.01 to"):
-        DrillEnv(texts.small(), step_s)
+        DrillEnv(texts.change_small_text(), step_s)
 
 
 @pytest.mark.parametrize("action", [None, 3, b"power-on SERVER_A"])

@@ -26,7 +26,7 @@ from app.classroom.verdict import judge_log
 from app.files import scenario_files
 from engine.drill.judging.report import get_program_version
 from tests.class_process import HostProcess, Stranger, join, run_host
-from tests.forked import run
+from tests.forked import run_program
 from tests.hostile import class_kills
 
 SCENARIO = "planned-failover"
@@ -54,7 +54,9 @@ def build_class(folder: Path) -> ClassPart:
     return class_found
 
 
-def act(number: int, tick: int, line: str = "", digest: str = "", instruction: int = 0) -> list[Any]:
+def build_log_entry(
+    number: int, tick: int, line: str = "", digest: str = "", instruction: int = 0
+) -> list[Any]:
     return [number, tick, line, digest, instruction]
 
 
@@ -62,27 +64,27 @@ def read_board_entry(*entries: list[Any]) -> dict[str, Any]:
     return {"kind": "acts", "acts": entries}
 
 
-def steer(folder: Path, *lines: str) -> list[dict[str, Any]]:
+def send_instructor_lines(folder: Path, *lines: str) -> list[dict[str, Any]]:
     """Return the host's replies to an instructor who types *lines*."""
-    process = run("class", "console", "--database", folder / "class.sqlite", lines="\n".join(lines))
+    process = run_program("class", "console", "--database", folder / "class.sqlite", lines="\n".join(lines))
     assert process.returncode == 0, process.stderr
     return [json.loads(line) for line in process.stdout.splitlines()]
 
 
-def answer(folder: Path, line: str) -> dict[str, Any]:
+def get_host_reply(folder: Path, line: str) -> dict[str, Any]:
     """Return the host's reply to *line*, without the board updates before and after it."""
-    return [reply for reply in steer(folder, line) if reply["kind"] != "board"][-1]
+    return [reply for reply in send_instructor_lines(folder, line) if reply["kind"] != "board"][-1]
 
 
 def read_board(folder: Path) -> dict[str, dict[str, Any]]:
     """Return the tiles of the board by seat name."""
 
-    async def ask() -> dict[str, Any]:
+    async def request_board() -> dict[str, Any]:
         async with console.connect_to_host(build_class(folder)) as socket:
             message: dict[str, Any] = json.loads(await socket.recv())
             return message
 
-    return {tile["name"]: tile for tile in asyncio.run(ask())["tiles"]}
+    return {tile["name"]: tile for tile in asyncio.run(request_board())["tiles"]}
 
 
 def test_a_returning_seat_continues_from_the_acknowledged_inputs(host: HostProcess, folder: Path) -> None:
@@ -90,12 +92,20 @@ def test_a_returning_seat_continues_from_the_acknowledged_inputs(host: HostProce
     with Stranger(host.invited) as seat:
         number = seat.asks(hello, "welcome")["seat"]
         assert (
-            seat.asks(read_board_entry(act(1, 100, "note one"), act(2, 200)), "acknowledged")["number"] == 2
+            seat.asks(
+                read_board_entry(build_log_entry(1, 100, "note one"), build_log_entry(2, 200)), "acknowledged"
+            )["number"]
+            == 2
         )
     with Stranger(host.invited) as seat:
         resumed = seat.asks({"kind": "resume", "seat": number, "token": "a" * 32}, "welcome")
         assert resumed["acknowledged"] == 2
-        assert seat.asks(read_board_entry(act(2, 200), act(3, 300)), "acknowledged")["number"] == 3
+        assert (
+            seat.asks(read_board_entry(build_log_entry(2, 200), build_log_entry(3, 300)), "acknowledged")[
+                "number"
+            ]
+            == 3
+        )
     with Stranger(host.invited) as seat:  # killed before it received its number: its token stays the same
         assert seat.asks(hello, "welcome")["seat"] == number
     assert read_board(folder)["Ann"]["acknowledged"] == 3
@@ -135,10 +145,10 @@ def test_an_unauthorized_client_is_refused(host: HostProcess, message: object, r
             {"kind": "instruct", "what": "inject", "text": "power-off SERVER_A"},
             "the role seat may not request instruct",
         ),
-        (read_board_entry(act(2, 100)), "input 1 is missing"),
+        (read_board_entry(build_log_entry(2, 100)), "input 1 is missing"),
         (read_board_entry([1, "x"]), "an input must be [number, tick, line, hash, instruction]"),
         (
-            read_board_entry(act(1, 100, "power-off SERVER_A", "", 77)),
+            read_board_entry(build_log_entry(1, 100, "power-off SERVER_A", "", 77)),
             "input 1 answers an instruction that does not exist",
         ),
         ({"kind": "score", "total": 100}, "Invalid value 'score'"),
@@ -152,7 +162,9 @@ def test_a_hostile_seat_is_refused_and_the_class_continues(
         bad.asks(join(host.invited, "Bad", "b" * 32), "welcome")
         assert reason in bad.read_refusal(message)
         assert (
-            valid_seat.asks(read_board_entry(act(number + 1, 5 * number)), "acknowledged")["number"]
+            valid_seat.asks(read_board_entry(build_log_entry(number + 1, 5 * number)), "acknowledged")[
+                "number"
+            ]
             == number + 1
         )
 
@@ -163,7 +175,7 @@ def test_instructions_reach_one_seat_or_all_and_are_repeated_until_answered(
     with Stranger(host.invited) as first_seat, Stranger(host.invited) as second_seat:
         number = first_seat.asks(join(host.invited, "One", "1" * 32), "welcome")["seat"]
         second_seat.asks(join(host.invited, "Two", "2" * 32), "welcome")
-        replies = steer(
+        replies = send_instructor_lines(
             folder, f"inject {number} at 90 power-off SERVER_A", "message all hello", "inject all nonsense"
         )
         assert [reply["kind"] for reply in replies if reply["kind"] != "board"] == ["done", "done", "refused"]
@@ -171,11 +183,11 @@ def test_instructions_reach_one_seat_or_all_and_are_repeated_until_answered(
         assert (inject["what"], inject["tick"], inject["text"]) == ("inject", 9000, "power-off SERVER_A")
         assert (message["what"], message["text"]) == ("message", "hello")
         assert second_seat.hears("instruction")["text"] == "hello"
-        first_seat.asks(read_board_entry(act(1, 10, "", "", message["number"])), "acknowledged")
+        first_seat.asks(read_board_entry(build_log_entry(1, 10, "", "", message["number"])), "acknowledged")
     with Stranger(host.invited) as first_seat:
         first_seat.asks(join(host.invited, "One", "1" * 32), "welcome")
         assert first_seat.hears("instruction")["number"] == inject["number"]
-        forged = read_board_entry(act(2, 9000, "power-on SERVER_A", "", inject["number"]))
+        forged = read_board_entry(build_log_entry(2, 9000, "power-on SERVER_A", "", inject["number"]))
         assert "input 2 does not match the instruction that it answers (inject)" in first_seat.read_refusal(
             forged
         )
@@ -191,21 +203,27 @@ def test_an_instruction_is_answered_once_and_only_by_the_seat_it_addresses(
         number = join_class(seat)
         second_seat.asks(join(host.invited, "Leo", "o" * 32), "welcome")
         seat.says({"kind": "at", "tick": 900, "frozen": False})
-        steer(folder, f"inject {number} power-off SERVER_B", f"inject {number} at 90 power-off SERVER_W",
-              f"back {number} 1.5 again")  # fmt: skip
+        send_instructor_lines(
+            folder,
+            f"inject {number} power-off SERVER_B",
+            f"inject {number} at 90 power-off SERVER_W",
+            f"back {number} 1.5 again",
+        )
         first_instruction, later_instruction, back_instruction = (
             seat.hears("instruction"),
             seat.hears("instruction"),
             seat.hears("instruction"),
         )
-        stolen = read_board_entry(act(1, 100, "power-off SERVER_B", "", first_instruction["number"]))
+        stolen = read_board_entry(
+            build_log_entry(1, 100, "power-off SERVER_B", "", first_instruction["number"])
+        )
         assert "answers an instruction that does not exist" in second_seat.read_refusal(stolen)
     dodges = [
-        act(1, 100, "", "", first_instruction["number"]),
-        act(1, 100, "power-on SERVER_B", "", first_instruction["number"]),
-        act(1, 100, "power-off SERVER_W", "", later_instruction["number"]),
-        act(1, 100, "", "", back_instruction["number"]),
-        act(1, 200, "sent-back", "", back_instruction["number"]),
+        build_log_entry(1, 100, "", "", first_instruction["number"]),
+        build_log_entry(1, 100, "power-on SERVER_B", "", first_instruction["number"]),
+        build_log_entry(1, 100, "power-off SERVER_W", "", later_instruction["number"]),
+        build_log_entry(1, 100, "", "", back_instruction["number"]),
+        build_log_entry(1, 200, "sent-back", "", back_instruction["number"]),
     ]
     for dodge in dodges:
         with Stranger(host.invited) as seat:
@@ -214,11 +232,14 @@ def test_an_instruction_is_answered_once_and_only_by_the_seat_it_addresses(
     assert {first_instruction["number"], back_instruction["number"]} <= set(
         read_board(folder)["Lea"]["unanswered"]
     )
-    log = [act(1, 100, "power-off SERVER_B", "", first_instruction["number"]), act(2, 500, "note one"),
-           act(3, 150, "sent-back", "", back_instruction["number"])]  # fmt: skip
+    log = [
+        build_log_entry(1, 100, "power-off SERVER_B", "", first_instruction["number"]),
+        build_log_entry(2, 500, "note one"),
+        build_log_entry(3, 150, "sent-back", "", back_instruction["number"]),
+    ]
     late_acts = [
-        act(4, 150, "sent-back", "", back_instruction["number"]),
-        act(4, 150, "power-off SERVER_B", "", first_instruction["number"]),
+        build_log_entry(4, 150, "sent-back", "", back_instruction["number"]),
+        build_log_entry(4, 150, "power-off SERVER_B", "", first_instruction["number"]),
     ]
     for entry in late_acts:
         with Stranger(host.invited) as seat:
@@ -232,7 +253,10 @@ def test_an_instruction_is_answered_once_and_only_by_the_seat_it_addresses(
     )
     with Stranger(host.invited) as seat:
         join_class(seat)
-        log += [act(4, 9000, "power-off SERVER_W", "", later_instruction["number"]), act(5, 9100, "", "", 0)]
+        log += [
+            build_log_entry(4, 9000, "power-off SERVER_W", "", later_instruction["number"]),
+            build_log_entry(5, 9100, "", "", 0),
+        ]
         assert seat.asks(read_board_entry(*log), "acknowledged")["number"] == 5
     assert later_instruction["number"] not in read_board(folder)["Lea"]["unanswered"]
 
@@ -254,7 +278,7 @@ def test_hands_queue_and_a_seat_is_observed_only_with_its_consent(host: HostProc
     def build_clock_message(**fields: object) -> dict[str, Any]:
         return {"kind": "at", "tick": 0, "frozen": False, **fields}
 
-    async def look(number: int, seat: Stranger) -> list[dict[str, Any]]:
+    async def observe_seat(number: int, seat: Stranger) -> list[dict[str, Any]]:
         """Return the messages that the console receives, and the messages of the seat in between."""
         async with console.connect_to_host(build_class(folder)) as socket:
 
@@ -265,7 +289,9 @@ def test_hands_queue_and_a_seat_is_observed_only_with_its_consent(host: HostProc
 
             await socket.send(encode(console.parse_request(f"look {number}")))
             messages = [await hears("seen"), await asyncio.to_thread(seat.hears, "attention")]
-            await asyncio.to_thread(seat.asks, read_board_entry(act(2, 200, "note two")), "acknowledged")
+            await asyncio.to_thread(
+                seat.asks, read_board_entry(build_log_entry(2, 200, "note two")), "acknowledged"
+            )
             while not (next_view := await hears("seen_more"))["acts"]:
                 # a message without actions only reports the position of the seat, as after the host's verdict
                 pass
@@ -277,28 +303,30 @@ def test_hands_queue_and_a_seat_is_observed_only_with_its_consent(host: HostProc
     with Stranger(host.invited) as first, Stranger(host.invited) as second_seat:
         number = first.asks(join(host.invited, "Hal", "2" * 31 + "a"), "welcome")["seat"]
         second_number = second_seat.asks(join(host.invited, "Ida", "2" * 31 + "b"), "welcome")["seat"]
-        first.asks(read_board_entry(act(1, 100, "note one")), "acknowledged")
-        assert "does not allow watching" in answer(folder, f"look {number}")["text"]
-        assert "seat 999 does not exist" in answer(folder, "take 999")["text"]
+        first.asks(read_board_entry(build_log_entry(1, 100, "note one")), "acknowledged")
+        assert "does not allow watching" in get_host_reply(folder, f"look {number}")["text"]
+        assert "seat 999 does not exist" in get_host_reply(folder, "take 999")["text"]
         second_seat.says(build_clock_message(hand="Which server?"))
-        second_seat.asks(read_board_entry(act(1, 0)), "acknowledged")
+        second_seat.asks(read_board_entry(build_log_entry(1, 0)), "acknowledged")
         first.says(build_clock_message(hand="", consent=True))
-        first.asks(read_board_entry(act(1, 100, "note one")), "acknowledged")
+        first.asks(read_board_entry(build_log_entry(1, 100, "note one")), "acknowledged")
         tiles = read_board(folder)
         assert [(tiles[name]["hand"], tiles[name]["hand_place"]) for name in ("Ida", "Hal")] == [
             ("Which server?", 1),
             ("", 2),
         ]
-        first_view, first_attention, more_view, unseen, second_attention = asyncio.run(look(number, first))
+        first_view, first_attention, more_view, unseen, second_attention = asyncio.run(
+            observe_seat(number, first)
+        )
         assert [entry[2] for entry in first_view["acts"]] == ["note one"]
         assert [entry[2] for entry in more_view["acts"]] == ["note two"]
         assert "does not allow watching" in unseen["text"]
         assert (first_attention["looked_at"], second_attention["looked_at"]) == (True, False)
-        steer(folder, f"take {second_number}", f"lower {second_number}")
+        send_instructor_lines(folder, f"take {second_number}", f"lower {second_number}")
         assert second_seat.hears("attention")["held"]
         assert second_seat.hears("lowered")
         second_seat.says(build_clock_message(held=True))
-        second_seat.asks(read_board_entry(act(1, 0)), "acknowledged")
+        second_seat.asks(read_board_entry(build_log_entry(1, 0)), "acknowledged")
         assert (read_board(folder)["Ida"]["held"], read_board(folder)["Hal"]["hand_place"]) == (True, None)
 
 
@@ -308,8 +336,8 @@ def test_class_is_led_through_runs_at_the_position_of_the_instructor(tmp_path: P
             for seat, name, line in ((ann, "Ann", "power-off SERVER_A"), (bob, "Bob", "power-off SERVER_B")):
                 welcome = seat.asks({**join(host.invited, name, name * 8), "consent": True}, "welcome")
                 assert seat.hears("shown")["name"] is None
-                seat.asks(read_board_entry(act(1, 200 * welcome["seat"], line)), "acknowledged")
-            steer(tmp_path, "show 1 and 2 at 3.5", "show 1 and 2 at 4")
+                seat.asks(read_board_entry(build_log_entry(1, 200 * welcome["seat"], line)), "acknowledged")
+            send_instructor_lines(tmp_path, "show 1 and 2 at 3.5", "show 1 and 2 at 4")
             for seat in (ann, bob):
                 shown_message = seat.hears("shown")
                 assert (shown_message["seat"], shown_message["other"]["seat"], shown_message["tick"]) == (
@@ -327,18 +355,20 @@ def test_class_is_led_through_runs_at_the_position_of_the_instructor(tmp_path: P
                     "a latecomer is led as well"
                 )
                 assert shown_message["other"]["name"] == "Bob"
-            steer(tmp_path, "show none", "mark 2 why this server?", "mark all at 1:00 end of the part")
+            send_instructor_lines(
+                tmp_path, "show none", "mark 2 why this server?", "mark all at 1:00 end of the part"
+            )
             assert ann.hears("shown")["name"] is None
             (reply,) = [
                 divergence_reply
-                for divergence_reply in steer(tmp_path, "partings")
+                for divergence_reply in send_instructor_lines(tmp_path, "partings")
                 if divergence_reply["kind"] == "partings"
             ]
             assert [moment["t_s"] for moment in reply["moments"]] == [2.0]
             assert sorted(choice["seats"] for choice in reply["moments"][0]["choices"]) == [[1], [2], [3]]
         host.kill()
         host.start()
-        marks = steer(tmp_path, "go")[0]["marks"]
+        marks = send_instructor_lines(tmp_path, "go")[0]["marks"]
         assert [(mark["seat"], mark["t_s"], mark["text"]) for mark in marks] == [
             (2, 4.0, "why this server?"), (None, 60.0, "end of the part"),
         ]  # fmt: skip
@@ -354,12 +384,12 @@ def test_freeze_is_acknowledged_and_the_board_names_seats_that_are_not_frozen(
         quick.asks(join(host.invited, "Quick", "q" * 32), "welcome")
         slow.asks(join(host.invited, "Slow", "s" * 32), "welcome")
         assert [seat.hears("state")["state"] for seat in (quick, slow)] == ["running", "running"]
-        assert answer(folder, "freeze") == {"kind": "done", "of": "freeze"}
+        assert get_host_reply(folder, "freeze") == {"kind": "done", "of": "freeze"}
         assert quick.hears("state")["state"] == "frozen"
         assert slow.hears("state")["state"] == "frozen"
         quick.says({"kind": "at", "tick": 0, "frozen": True})
-        quick.asks(read_board_entry(act(1, 0)), "acknowledged")
-        steered = steer(folder, "go")
+        quick.asks(read_board_entry(build_log_entry(1, 0)), "acknowledged")
+        steered = send_instructor_lines(folder, "go")
         assert "Slow" in steered[0]["not_frozen"]
         assert "Quick" not in steered[0]["not_frozen"]
         assert quick.hears("state")["state"] == "running"
@@ -370,7 +400,9 @@ def test_groups_limits_breaks_and_the_class_clock_work_together(host: HostProces
         number = first_seat.asks(join(host.invited, "Kim", "k" * 32), "welcome")["seat"]
         second_seat.asks(join(host.invited, "Lea", "l" * 32), "welcome")
         assert [seat.hears("state")["until"] for seat in (first_seat, second_seat)] == [None, None]
-        replies = steer(folder, f"group {number} Blue", "freeze @Blue", "freeze @Red", "extend all 60")
+        replies = send_instructor_lines(
+            folder, f"group {number} Blue", "freeze @Blue", "freeze @Red", "extend all 60"
+        )
         refused = [
             reply["text"] for reply in replies if reply["kind"] == "refused"
         ]  # boards may arrive in between
@@ -380,12 +412,14 @@ def test_groups_limits_breaks_and_the_class_clock_work_together(host: HostProces
         ]
         states = [first_seat.hears("state")["state"] for _ in range(2)]
         assert states == ["running", "frozen"]
-        steer(folder, "message @Blue hello", "go @Blue", f"freeze {number} at 2:00", f"extend {number} 30")
+        send_instructor_lines(
+            folder, "message @Blue hello", "go @Blue", f"freeze {number} at 2:00", f"extend {number} 30"
+        )
         assert first_seat.hears("instruction")["text"] == "hello"
         assert first_seat.hears("state")["state"] == "running"
         assert [first_seat.hears("state")["until"] for _ in range(2)] == [12_000, 15_000]
         first_seat.says({"kind": "at", "tick": 15_000, "frozen": False})
-        first_seat.asks(read_board_entry(act(1, 15_000)), "acknowledged")
+        first_seat.asks(read_board_entry(build_log_entry(1, 15_000)), "acknowledged")
         tiles = read_board(folder)
         assert (tiles["Kim"]["stopped"], tiles["Kim"]["until_s"], tiles["Kim"]["group"]) == (
             True,
@@ -393,14 +427,14 @@ def test_groups_limits_breaks_and_the_class_clock_work_together(host: HostProces
             "Blue",
         )
         assert not tiles["Lea"]["stopped"]
-        steer(folder, "clock 2", "break 0.01")
+        send_instructor_lines(folder, "clock 2", "break 0.01")
         assert first_seat.hears("state")["clock"]["tick"] >= 15_000
         assert first_seat.hears("state")["break_s"] > 0.0
         state_again = first_seat.hears("state")
         assert (state_again["state"], state_again["break_s"]) == ("running", None), (
             "it goes on by itself after the break"
         )
-        steer(folder, "clock own", "go all")
+        send_instructor_lines(folder, "clock own", "go all")
         assert not read_board(folder)["Kim"]["stopped"], "who may go on has no limit any more"
 
 
@@ -408,9 +442,11 @@ def test_a_seat_is_rewound_without_losing_its_log(host: HostProcess, folder: Pat
     with Stranger(host.invited) as seat:
         number = seat.asks(join(host.invited, "Mia", "m" * 32), "welcome")["seat"]
         seat.says({"kind": "at", "tick": 300, "frozen": False})
-        entries = [act(1, 100, "note one"), act(2, 200, "note two")]
+        entries = [build_log_entry(1, 100, "note one"), build_log_entry(2, 200, "note two")]
         seat.asks(read_board_entry(*entries), "acknowledged")
-        steered = steer(folder, f"back {number} 1.5 try again", f"back {number} 99 too far", f"take {number}")
+        steered = send_instructor_lines(
+            folder, f"back {number} 1.5 try again", f"back {number} 99 too far", f"take {number}"
+        )
         (refused,) = [reply["text"] for reply in steered if reply["kind"] == "refused"]
         assert "not yet at that time" in refused
         back_instruction = seat.hears("instruction")
@@ -419,7 +455,10 @@ def test_a_seat_is_rewound_without_losing_its_log(host: HostProcess, folder: Pat
             150,
             "try again",
         )
-        entries += [act(3, 150, "sent-back", "", back_instruction["number"]), act(4, 160, "note three")]
+        entries += [
+            build_log_entry(3, 150, "sent-back", "", back_instruction["number"]),
+            build_log_entry(4, 160, "note three"),
+        ]
         seat.asks(read_board_entry(*entries), "acknowledged")
     record = ClassRecord(str(folder / "class.sqlite"), new=False)
     assert [list(act_row) for act_row in record.read_entries(number)] == entries
@@ -431,13 +470,15 @@ def test_a_seat_is_rewound_without_losing_its_log(host: HostProcess, folder: Pat
     with Stranger(host.invited) as seat:
         assert seat.asks({"kind": "resume", "seat": number, "token": "m" * 32}, "welcome")["tick"] == 160
         assert seat.hears("attention")["held"]
-        forged = read_board_entry(act(5, 10, "sent-back", "", 1))
+        forged = read_board_entry(build_log_entry(5, 10, "sent-back", "", 1))
         assert "input 5 " in seat.read_refusal(forged)
 
 
 def test_a_seat_plays_the_solution_and_the_host_computes_its_score(host: HostProcess, folder: Path) -> None:
     report = folder / "report.json"
-    process = run("class", "join", host.code, "--name", "Rae", "--player", "reference", "--json", report)
+    process = run_program(
+        "class", "join", host.code, "--name", "Rae", "--player", "reference", "--json", report
+    )
     assert process.returncode == 0, process.stderr
     document = json.loads(report.read_text())
     tile = read_board(folder)["Rae"]
@@ -445,7 +486,7 @@ def test_a_seat_plays_the_solution_and_the_host_computes_its_score(host: HostPro
     assert tile["verdict"]["state_hash"] == document["state_hash"]
     assert tile["verdict"]["parted_t_s"] is None
     assert tile["over"]
-    assert run("class", "verify", report).returncode == 0
+    assert run_program("class", "verify", report).returncode == 0
 
 
 @pytest.mark.slow  # tests/app/classroom/test_door.py tests how often a code is checked
@@ -462,7 +503,10 @@ def test_thousands_of_wrong_codes_do_not_disturb_the_class(host: HostProcess) ->
             if attempt % 100 == 0:
                 number += 1
                 start_s = time.monotonic()
-                assert seat.asks(read_board_entry(act(number, number)), "acknowledged")["number"] == number
+                assert (
+                    seat.asks(read_board_entry(build_log_entry(number, number)), "acknowledged")["number"]
+                    == number
+                )
                 slowest_s = max(slowest_s, time.monotonic() - start_s)
     looked_at = reasons.pop("wrong class code")
     assert set(reasons) == {"too many attempts from your address. Wait a moment."}
@@ -482,12 +526,12 @@ def test_a_truncated_log_is_not_continued(host: HostProcess, profile_folder: Pat
     inputs = tmp_path / "inputs.txt"
     inputs.write_text("5 note one\n6 note two\n470 finish\n")
     arguments = ("class", "join", host.code, "--name", "Cut", "--inputs", inputs)
-    assert run(*arguments).returncode == 0
+    assert run_program(*arguments).returncode == 0
     (file,) = profile_folder.glob("classes/*/Cut.seat")
     lines = file.read_bytes().splitlines(keepends=True)
     assert any(b"note two" in line for line in lines)
     file.write_bytes(b"".join(lines[:2]))
-    second_process = run(*arguments)
+    second_process = run_program(*arguments)
     assert second_process.returncode == 1
     assert "the host has more inputs of this seat" in second_process.stderr
 
@@ -495,7 +539,7 @@ def test_a_truncated_log_is_not_continued(host: HostProcess, profile_folder: Pat
 def test_a_seat_rejects_another_host(host: HostProcess, tmp_path: Path) -> None:
     """A host in the middle has another certificate, even if it knows the code of the seat."""
     mistyped_code = host.code[:7] + ("0" if host.code[7] != "0" else "1") + host.code[8:]
-    process = run("class", "join", mistyped_code, "--player", "reference")
+    process = run_program("class", "join", mistyped_code, "--player", "reference")
     assert process.returncode == 2
     assert "does not match the class" in process.stderr
 
@@ -503,7 +547,7 @@ def test_a_seat_rejects_another_host(host: HostProcess, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_random_kills_lose_nothing(tmp_path: Path) -> None:
     seed = int.from_bytes(os.urandom(4))
-    class_kills.run(tmp_path, kills=1, seats=2, seed=seed)
+    class_kills.run_kills(tmp_path, kills=1, seats=2, seed=seed)
 
 
 def test_room_check_leaves_no_record(host: HostProcess, folder: Path) -> None:
@@ -537,7 +581,7 @@ def test_late_comer_begins_at_the_median_time_of_the_class(tmp_path: Path) -> No
         for name, tick in (("Ann", 900), ("Bob", 700), ("Cem", 5000)):
             with Stranger(host.invited) as seat:
                 seat.asks(join(host.invited, name, name.ljust(32, "a")), "welcome")
-                assert seat.asks(read_board_entry(act(1, tick)), "acknowledged")["number"] == 1
+                assert seat.asks(read_board_entry(build_log_entry(1, tick)), "acknowledged")["number"] == 1
         with Stranger(host.invited) as seat:
             welcome = seat.asks(join(host.invited, "Dan", "d" * 32), "welcome")
             assert welcome["tick"] == 900
@@ -545,7 +589,7 @@ def test_late_comer_begins_at_the_median_time_of_the_class(tmp_path: Path) -> No
                 (800, "power-off SERVER_W")
             ]
             seat.asks(
-                read_board_entry(act(1, 850)), "acknowledged"
+                read_board_entry(build_log_entry(1, 850)), "acknowledged"
             )  # a seat of an older version begins at 0:00
 
 
@@ -567,7 +611,7 @@ def test_host_shows_the_version_and_recording_state_of_a_seat(host: HostProcess,
         )
         new.asks(join(host.invited, "New", "new".ljust(32, "-")), "welcome")
         new.says({"kind": "ready", "version": "9.9", "recording": True})
-        assert new.asks(read_board_entry(act(1, 10)), "acknowledged")["number"] == 1
+        assert new.asks(read_board_entry(build_log_entry(1, 10)), "acknowledged")["number"] == 1
         tiles = read_board(folder)
         assert (tiles["Old"]["version"], tiles["Old"]["recording"]) == ("", False)
         assert (tiles["New"]["version"], tiles["New"]["recording"]) == ("9.9", True)
@@ -577,6 +621,6 @@ def test_killed_seat_finds_its_hand_raised(host: HostProcess) -> None:
     with Stranger(host.invited) as seat:
         assert seat.asks(join(host.invited, "Jan", "j" * 32), "welcome")["hand"] is None
         seat.says({"kind": "at", "tick": 0, "frozen": False, "hand": "Which server?"})
-        seat.asks(read_board_entry(act(1, 0)), "acknowledged")
+        seat.asks(read_board_entry(build_log_entry(1, 0)), "acknowledged")
     with Stranger(host.invited) as resumed_seat:
         assert resumed_seat.asks(join(host.invited, "Jan", "j" * 32), "welcome")["hand"] == "Which server?"

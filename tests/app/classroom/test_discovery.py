@@ -66,12 +66,12 @@ def test_seat_with_the_code_alone_stays_in_the_class_over_a_break(
     answers: list[list[str]] = [[]]
     searched = 0
 
-    async def find(_: str) -> list[str]:
+    async def find_addresses(_: str) -> list[str]:
         nonlocal searched
         searched += 1
         return answers.pop(0) if answers else []
 
-    monkeypatch.setattr(discovery, "find_addresses", find)
+    monkeypatch.setattr(discovery, "find_addresses", find_addresses)
     with run_host(tmp_path / "class.sqlite", "planned-failover") as host:
         answers.append(host.invited.addresses)
         code = parse_invitation(host.code.partition("@")[0])
@@ -102,10 +102,10 @@ def test_silent_cut_is_noticed_while_nothing_is_sent(tmp_path: Path, monkeypatch
         link = HostLink(parse_invitation(code), seat_log)
         link.start()
         _wait_until(lambda: link.is_answering)
-        relay.cut(closes=False)
+        relay.stop_bytes(closes=False)
         _wait_until(lambda: not link.is_answering and not is_seat_connected(record))
         assert link.connected
-        relay.mend()
+        relay.resume_bytes()
         _wait_until(lambda: link.is_answering and is_seat_connected(record))
         link.disconnect()
         seat_log.close()
@@ -143,11 +143,11 @@ def is_seat_connected(record: ClassRecord) -> bool:
     part = record.read_class()
     assert part is not None
 
-    async def ask() -> bool:
+    async def request_state() -> bool:
         async with console.connect_to_host(part) as socket:
             return bool(json.loads(await socket.recv())["tiles"][0]["connected"])
 
-    return asyncio.run(ask())
+    return asyncio.run(request_state())
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_all_addresses_of_a_host_with_several_networks_are_found(fingerprint: st
     """The order of the records in an answer differs from name to name; addresses may come before their server."""
     announced = [f"127.0.0.{number}" for number in range(1, 5)]
 
-    async def find() -> list[str]:
+    async def find_announced_addresses() -> list[str]:
         announcing = asyncio.create_task(discovery.announce(fingerprint, "", announced, 1))
         try:
             return await discovery.find_addresses(fingerprint)
@@ -167,7 +167,7 @@ def test_all_addresses_of_a_host_with_several_networks_are_found(fingerprint: st
 
     if not asyncio.run(discovery.can_find_itself()):
         pytest.skip("this computer's network lets nothing be announced")
-    assert sorted(asyncio.run(find())) == [f"{one}:1" for one in announced]
+    assert sorted(asyncio.run(find_announced_addresses())) == [f"{one}:1" for one in announced]
 
 
 def _wait_until(holds: Callable[[], bool]) -> None:
@@ -234,7 +234,7 @@ def test_class_is_found_whatever_the_order_of_the_records(
     zeroconf = pytest.importorskip("zeroconf")
     asked = []
 
-    async def answer(info: Any, network: Any, timeout: float) -> bool:
+    async def answer_request(info: Any, network: Any, timeout: float) -> bool:
         records = [
             zeroconf.DNSService(info.name, 33, 1, 120, 0, 0, 7443, "HOST.local."),
             zeroconf.DNSAddress("HOST.local.", 1, 1, 120, b"\x0a\x4d\x00\x01"),
@@ -243,7 +243,7 @@ def test_class_is_found_whatever_the_order_of_the_records(
         network.cache.async_add_records(records if first_record == "server" else reversed(records))
         return False
 
-    monkeypatch.setattr("zeroconf.asyncio.AsyncServiceInfo.async_request", answer)
+    monkeypatch.setattr("zeroconf.asyncio.AsyncServiceInfo.async_request", answer_request)
     assert asyncio.run(discovery.find_addresses("G66BQQPTEX0781")) == ["10.77.0.1:7443"]
     assert len(asked) == 1
 

@@ -38,14 +38,14 @@ class TwoHosts:
     """One class with two host processes."""
 
     def __init__(self, url: str, nats: str, stack: ExitStack, *arguments: str) -> None:
-        def host(_: int) -> HostProcess:
+        def start_host(_: int) -> HostProcess:
             held_host = run_host(
                 url, *(arguments or (SCENARIO,)), "--nats", nats, listen=f"127.0.0.1:{find_free_port()}"
             )
             return stack.enter_context(held_host)
 
         with ThreadPoolExecutor(2) as executor:  # both hosts try to create the class at the same time
-            self.first, self.second = executor.map(host, range(2))
+            self.first, self.second = executor.map(start_host, range(2))
         record = ClassRecord(url, new=False)
         the_class = record.read_class()
         record.close()
@@ -64,7 +64,7 @@ class TwoHosts:
                 messages.append(message)
         return messages
 
-    def steer(self, *lines: str) -> None:
+    def send_instructor_lines(self, *lines: str) -> None:
         _, *answers = asyncio.run(self._query_host(self.first, lines))
         assert all(answer["kind"] == "done" for answer in answers), answers
 
@@ -73,7 +73,7 @@ class TwoHosts:
         (board,) = asyncio.run(self._query_host(host, ()))
         return {tile["name"]: tile for tile in board["tiles"]}
 
-    def shows(
+    def wait_for_tile(
         self, host: HostProcess, name: str, is_expected: Callable[[dict[str, Any]], bool]
     ) -> dict[str, Any]:
         """Wait until a host shows the tile of a seat in the expected state, and return the tile."""
@@ -115,11 +115,11 @@ def test_a_seat_continues_at_the_other_host_from_the_stored_inputs(two_hosts: Tw
                 build_actions(build_entry(1, 100, "note one"), build_entry(2, 200, "note two")),
                 "acknowledged",
             )
-            tile = two_hosts.shows(
+            tile = two_hosts.wait_for_tile(
                 two_hosts.first, "Ann", lambda tile: (tile["verdict"] or {}).get("acts") == 2
             )
             assert (tile["connected"], tile["verdict"]["done"]) == (True, 2)
-    two_hosts.shows(two_hosts.first, "Ann", lambda tile: not tile["connected"])
+    two_hosts.wait_for_tile(two_hosts.first, "Ann", lambda tile: not tile["connected"])
     with Stranger(
         two_hosts.second.invited
     ) as third:  # killed before it received its number: its token stays the same
@@ -134,12 +134,12 @@ def test_instructions_to_one_host_reach_the_seats_of_both(two_hosts: TwoHosts) -
         for seat in (first_seat, second_seat):
             seat.says({"kind": "at", "tick": 300, "frozen": False, "hand": "Why?", "consent": True})
         for host in (two_hosts.first, two_hosts.second):
-            two_hosts.shows(host, "Bob", lambda tile: tile["hand"] == "Why?")
-            two_hosts.shows(host, "Cem", lambda tile: tile["hand"] == "Why?")
-        two_hosts.steer(
+            two_hosts.wait_for_tile(host, "Bob", lambda tile: tile["hand"] == "Why?")
+            two_hosts.wait_for_tile(host, "Cem", lambda tile: tile["hand"] == "Why?")
+        two_hosts.send_instructor_lines(
             "freeze", f"lower {number}", f"lower {moved_seat}", f"take {number}", f"take {moved_seat}"
         )
-        two_hosts.steer("message all hello", "go")
+        two_hosts.send_instructor_lines("message all hello", "go")
         for seat in (first_seat, second_seat):
             while seat.hears("state")["state"] != "frozen":
                 pass
@@ -157,12 +157,14 @@ def test_the_class_continues_without_nats_and_catches_up_afterwards(
         seat.asks(join(two_hosts.first.invited, "Dee", "d" * 32), "welcome")
         nats.kill()
         seat.asks(build_actions(build_entry(1, 100, "note one")), "acknowledged")
-        two_hosts.steer("freeze")
+        two_hosts.send_instructor_lines("freeze")
         nats.start()
         while seat.hears("state")["state"] != "frozen":
             pass
-        two_hosts.steer("go")
-        two_hosts.shows(two_hosts.first, "Dee", lambda tile: tile["connected"] and tile["acknowledged"] == 1)
+        two_hosts.send_instructor_lines("go")
+        two_hosts.wait_for_tile(
+            two_hosts.first, "Dee", lambda tile: tile["connected"] and tile["acknowledged"] == 1
+        )
 
 
 def test_a_killed_database_loses_nothing_and_ends_no_host(two_hosts: TwoHosts, servers: Any) -> None:
@@ -190,9 +192,9 @@ def test_the_tables_in_postgresql_are_those_that_the_program_reads(servers: Any)
 def test_seats_of_a_killed_host_leave_the_board_of_the_other_host(two_hosts: TwoHosts) -> None:
     with Stranger(two_hosts.second.invited) as seat:
         seat.asks(join(two_hosts.first.invited, "Fay", "f" * 32), "welcome")
-        two_hosts.shows(two_hosts.first, "Fay", lambda tile: tile["connected"])
+        two_hosts.wait_for_tile(two_hosts.first, "Fay", lambda tile: tile["connected"])
         two_hosts.second.kill()
-        two_hosts.shows(two_hosts.first, "Fay", lambda tile: not tile["connected"])
+        two_hosts.wait_for_tile(two_hosts.first, "Fay", lambda tile: not tile["connected"])
         two_hosts.second.start()
 
 
@@ -207,7 +209,7 @@ def test_both_hosts_continue_with_the_next_part(tmp_path: Path, servers: tuple[P
         with Stranger(two.second.invited) as seat:
             seat.asks(join(two.first.invited, "Ann", "a" * 32), "welcome")
             seat.asks(build_actions(build_entry(1, 100, "note one")), "acknowledged")
-            two.steer("finish", "next")
+            two.send_instructor_lines("finish", "next")
             assert "next part" in seat.read_refusal({"kind": "at", "tick": 200, "frozen": False})
         for host in (two.second, two.first):
             with Stranger(host.invited) as seat:
@@ -217,7 +219,7 @@ def test_both_hosts_continue_with_the_next_part(tmp_path: Path, servers: tuple[P
 
 @pytest.mark.slow
 def test_random_kills_lose_nothing(tmp_path: Path, servers: tuple[Postgres, Nats]) -> None:
-    class_kills.run(tmp_path, kills=4, seats=2, seed=int.from_bytes(os.urandom(4)), servers=servers)
+    class_kills.run_kills(tmp_path, kills=4, seats=2, seed=int.from_bytes(os.urandom(4)), servers=servers)
 
 
 def test_two_hosts_need_a_shared_database(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

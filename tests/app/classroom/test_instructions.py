@@ -20,7 +20,7 @@ BUILD_S = 1.0
 """Processor time for the whole board; a search through all messages for each seat takes four seconds."""
 
 
-def instruct(number: int, seat: int | None, group: str | None = None) -> ClassInstruction:
+def build_instruction(number: int, seat: int | None, group: str | None = None) -> ClassInstruction:
     return ClassInstruction(number=number, seat_id=seat, group_name=group, kind=MESSAGE, text="look")
 
 
@@ -29,8 +29,15 @@ def build_seat_state(number: int, group: str = "") -> SeatState:
 
 
 def test_a_seat_gets_instructions_for_itself_its_group_and_the_class_in_order() -> None:
-    book = InstructionBook([instruct(4, 1), instruct(1, None), instruct(2, 2), instruct(3, None, "Blue")])
-    book.add([instruct(5, 1), instruct(4, 2)])  # the second 4 is known already
+    book = InstructionBook(
+        [
+            build_instruction(4, 1),
+            build_instruction(1, None),
+            build_instruction(2, 2),
+            build_instruction(3, None, "Blue"),
+        ]
+    )
+    book.add([build_instruction(5, 1), build_instruction(4, 2)])  # the second 4 is known already
     assert [instruction.number for instruction in book.select_for(build_seat_state(1, "Blue"))] == [
         1,
         3,
@@ -46,7 +53,7 @@ def test_board_of_a_large_class_is_cheap_after_many_messages() -> None:
     the_class = build_class(scenario, LessonPlan(scenario="planned-failover", mode="practice"), "")
     seats = {number: build_seat_state(number) for number in range(1, SEATS + 1)}
     book = InstructionBook(
-        instruct(turn * SEATS + number, number) for turn in range(MESSAGES) for number in seats
+        build_instruction(turn * SEATS + number, number) for turn in range(MESSAGES) for number in seats
     )
     board = LiveBoard(the_class, 1, seats, book, ClassPace(the_class, scenario))
     begun_s = time.process_time()

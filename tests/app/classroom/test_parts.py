@@ -23,7 +23,7 @@ from app.classroom.plan import parse_plan
 from app.classroom.record import ClassRecord, RecordUnavailableError
 from app.classroom.service import ClassMismatchError, create_parts, find_or_begin_class
 from tests.class_process import HostProcess, Stranger, join, run_host
-from tests.forked import run
+from tests.forked import run_program
 from tests.shipped_scenarios import load_shipped_scenario
 
 NAME = "planned-failover"
@@ -56,7 +56,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostProcess]:
 
 def run_console_lines(host: HostProcess, *lines: str) -> list[dict[str, Any]]:
     """Return the host's replies to *lines* of the console."""
-    process = run("class", "console", "--database", host.database, lines="\n".join(lines))
+    process = run_program("class", "console", "--database", host.database, lines="\n".join(lines))
     assert process.returncode == 0, process.stderr
     replies = [json.loads(line) for line in process.stdout.splitlines()]
     return [reply for reply in replies if reply["kind"] != "board"]
@@ -243,7 +243,7 @@ def find_schema_differences(url: str) -> list[str]:
     stored.reflect(engine)
     engine.dispose()
 
-    def describe(tables: sa.MetaData) -> set[str]:
+    def describe_columns(tables: sa.MetaData) -> set[str]:
         return {
             f"{table.name}.{column.name} {column.type.python_type.__name__} {column.nullable} "
             f"{column.primary_key} {sorted(key.target_fullname for key in column.foreign_keys)}"
@@ -252,7 +252,7 @@ def find_schema_differences(url: str) -> list[str]:
             for column in table.columns
         }
 
-    return sorted(describe(stored) ^ describe(Base.metadata))
+    return sorted(describe_columns(stored) ^ describe_columns(Base.metadata))
 
 
 def test_a_class_is_held_once(host: HostProcess, capsys: pytest.CaptureFixture[str]) -> None:

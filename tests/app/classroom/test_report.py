@@ -76,7 +76,7 @@ def class_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def report(database: Path, *arguments: str) -> dict[str, bytes]:
+def export_report(database: Path, *arguments: str) -> dict[str, bytes]:
     file = database.with_name("report.zip")
     assert (
         cli.main(
@@ -99,17 +99,17 @@ def report(database: Path, *arguments: str) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def erase(database: Path, *arguments: str) -> int:
+def erase_class(database: Path, *arguments: str) -> int:
     return cli.main(["class", "erase", "--database", str(database), *arguments], lambda _: 0)
 
 
 def test_the_report_contains_no_names_unless_requested(database: Path) -> None:
-    files = report(database)
+    files = export_report(database)
     all_bytes = b"".join(files.values())
     assert not any(name.encode() in all_bytes for name in PEOPLE)
     assert "Seat 1" in files["class.html"].decode()
     assert "Compared with the best" not in files["class.html"].decode(), "there was no time for it"
-    named = report(database, "--names")
+    named = export_report(database, "--names")
     assert PEOPLE[1] in named["class.html"].decode()
     assert PEOPLE[1] in named["people/0002.html"].decode()
 
@@ -124,7 +124,7 @@ def test_report_lists_the_marks_of_the_instructor_without_names(database: Path) 
     )
     assert not any(instruction.kind == "mark" for instruction in record.read_instructions())
     record.close()
-    files = report(database)
+    files = export_report(database)
     page = files["class.html"].decode()
     assert page.index("0:30") < page.index("all are stuck"), "in the order of time"
     assert list(csv.DictReader(io.StringIO(files["marks.csv"].decode()))) == [
@@ -135,7 +135,7 @@ def test_report_lists_the_marks_of_the_instructor_without_names(database: Path) 
 
 @pytest.mark.usefixtures("qapp")  # for the PDF
 def test_the_report_summarizes_the_results_of_the_seats(database: Path) -> None:
-    files = report(database, "--pdf")
+    files = export_report(database, "--pdf")
     board = list(csv.DictReader(io.StringIO(files["board.csv"].decode())))
     assert board[0]["score"] == "100.0"
     assert [row["ended_by"] for row in board] == ["goals", "asked", ""]
@@ -158,7 +158,7 @@ def test_the_report_summarizes_the_results_of_the_seats(database: Path) -> None:
 
 
 def test_the_report_shows_reachable_points_and_their_loss_for_each_seat(database: Path) -> None:
-    files = report(database, "--seconds", "60")
+    files = export_report(database, "--seconds", "60")
     page = files["class.html"].decode()
     rows = re.findall(
         r"<tr>(?:(?!</tr>).)*<svg.*?</tr>", page[page.index("Compared with the best") :], re.DOTALL
@@ -182,7 +182,7 @@ def test_the_report_shows_reachable_points_and_their_loss_for_each_seat(database
 
 
 def test_xapi_and_scorm_systems_accept_the_export(database: Path) -> None:
-    files = report(database)
+    files = export_report(database)
     statements: list[dict[str, Any]] = json.loads(files["xapi.json"])
     assert [statement["verb"]["display"]["en"] for statement in statements] == [
         "completed",
@@ -191,7 +191,9 @@ def test_xapi_and_scorm_systems_accept_the_export(database: Path) -> None:
     ]
     assert statements[0]["result"]["score"] == {"scaled": 1.0, "raw": 100.0, "min": 0, "max": 100}
     assert len({statement["id"] for statement in statements}) == 3
-    assert statements == json.loads(report(database)["xapi.json"]), "a statement that is sent twice is one"
+    assert statements == json.loads(export_report(database)["xapi.json"]), (
+        "a statement that is sent twice is one"
+    )
     with zipfile.ZipFile(io.BytesIO(files["cmi5.zip"])) as package:
         structure = ElementTree.fromstring(package.read("cmi5.xml"))
         space = "{https://w3id.org/xapi/profiles/cmi5/v1/CourseStructure.xsd}"
@@ -207,15 +209,15 @@ def test_an_erased_person_appears_nowhere_in_the_file(
     database: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert b"between us" in database.read_bytes()
-    assert erase(database, "1", "3", "--yes") == 0
+    assert erase_class(database, "1", "3", "--yes") == 0
     left = b"".join(file.read_bytes() for file in database.parent.glob("class.sqlite*"))
     for name in (PEOPLE[0], PEOPLE[2]):
         assert name.encode() not in left
     assert b"between us" not in left, "nor what was done"
     assert PEOPLE[1].encode() in left
-    files = report(database, "--names")
+    files = export_report(database, "--names")
     assert [row["name"] for row in csv.DictReader(io.StringIO(files["board.csv"].decode()))] == [PEOPLE[1]]
-    assert erase(database, "--all", "--yes") == 0
+    assert erase_class(database, "--all", "--yes") == 0
     assert PEOPLE[1].encode() not in database.read_bytes()
     assert cli.main(["class", "report", "--database", str(database), "--out", "x.zip"], lambda _: 0) == 2
     assert "no seats" in capsys.readouterr().err
@@ -225,17 +227,17 @@ def test_erasing_asks_first_and_is_refused_while_the_class_runs(
     database: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("no\n"))
-    assert erase(database, "1") == 1
+    assert erase_class(database, "1") == 1
     assert "nothing was erased" in capsys.readouterr().out
     assert PEOPLE[0].encode() in database.read_bytes()
-    assert erase(database) == 2
-    assert erase(database, "99", "--yes") == 2
+    assert erase_class(database) == 2
+    assert erase_class(database, "99", "--yes") == 2
     assert "no seat 99" in capsys.readouterr().err
     with socket.create_server(("127.0.0.1", 0)) as host:
         record = ClassRecord(str(database), new=False)
         record.change_addresses(lambda _: [f"127.0.0.1:{host.getsockname()[1]}"])
         record.close()
-        assert erase(database, "1", "--yes") == 2
+        assert erase_class(database, "1", "--yes") == 2
     assert "the class is open: close it first" in capsys.readouterr().err
 
 
@@ -252,9 +254,9 @@ def test_an_erased_person_is_not_named_to_others(database: Path, capsys: pytest.
     with closing(sqlite3.connect(database)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM seat").fetchall()
-        assert erase(database, "1", "--yes") == 2
+        assert erase_class(database, "1", "--yes") == 2
         assert "still in the file" in capsys.readouterr().err
-    assert erase(database, "1", "--yes") == 0, "what was left is removed by the next one"
+    assert erase_class(database, "1", "--yes") == 0, "what was left is removed by the next one"
     left = b"".join(file.read_bytes() for file in database.parent.glob("class.sqlite*"))
     assert name.encode().lower() not in left.lower()
     record = ClassRecord(str(database), new=False)
@@ -284,7 +286,7 @@ def test_confidence_is_shown_next_to_correctness(tmp_path: Path) -> None:
             acts.append(LogEntry(len(acts) + 1, drill.tick, line, drill.compute_state_hash(), 0))
         record.store([], {seat.id: acts})
     record.close()
-    page = report(tmp_path / "class.sqlite")["class.html"].decode()
+    page = export_report(tmp_path / "class.sqlite")["class.html"].decode()
     assert "Brier score 0.34 of 2 answers" in page, "(0.04 + 0.64) / 2"
     assert "<td>80%</td>" in page or "80%" in page
     assert ">Lost transactions</text>" in page, "what was lost is drawn"
@@ -308,13 +310,13 @@ def test_self_assessments_are_shown_next_to_the_points(database: Path) -> None:
     record.store_reflection(1, Reflection("nothing yet", "", None))
     record.store_reflection(1, Reflection("Béla pulled the cable", "=1+1", 70.0))
     record.close()
-    files = report(database)
+    files = export_report(database)
     page = files["class.html"].decode()
     assert "Self-assessment before the score" in page
     assert "seat_2 pulled the cable" in page
     (row,) = csv.DictReader(io.StringIO(files["reflections.csv"].decode()))
     assert (row["expected_score"], row["score"], row["otherwise"]) == ("70.0", "100.0", "'=1+1")
-    assert "Béla pulled the cable" in report(database, "--names")["class.html"].decode()
+    assert "Béla pulled the cable" in export_report(database, "--names")["class.html"].decode()
     file = database.with_name("class.zip")
     assert cli.main(["class", "export", "--database", str(database), "--out", str(file)], lambda _: 0) == 0
     assert cli.main(["class", "verify", str(file)], lambda _: 0) == 0
@@ -322,7 +324,7 @@ def test_self_assessments_are_shown_next_to_the_points(database: Path) -> None:
         assert (
             json.loads(archive.read("seats/0001.jsonl").split(b"\n")[0])["reflection"]["expected_score"] == 70
         )
-    assert erase(database, "1", "--yes") == 0
+    assert erase_class(database, "1", "--yes") == 0
     assert b"pulled the cable" not in b"".join(
         file.read_bytes() for file in database.parent.glob("class.sqlite*")
     )
@@ -345,7 +347,7 @@ def test_typed_names_are_masked_in_a_report_without_names(database: Path) -> Non
         acts.append(LogEntry(number, drill.tick, line, drill.compute_state_hash(), 0))
     record.store([], {seat.id: acts})
     record.close()
-    files = report(database)
+    files = export_report(database)
     all_text = b"".join(files.values()).decode(errors="replace").casefold()
     assert not [name for name in ("falcons", "béla", "müller", "annelore") if name in all_text]
     page = files["people/0004.html"].decode()
@@ -356,7 +358,7 @@ def test_typed_names_are_masked_in_a_report_without_names(database: Path) -> Non
     board = list(csv.DictReader(io.StringIO(files["board.csv"].decode())))
     assert [row["group"] for row in board] == ["1", "1", "2", "1"]
     assert board[3]["parted_t_s"] == "", "it is judged by what was typed"
-    assert "FALCONS" in report(database, "--names")["people/0004.html"].decode()
+    assert "FALCONS" in export_report(database, "--names")["people/0004.html"].decode()
 
 
 def test_an_unreadable_line_does_not_prevent_the_report(database: Path) -> None:
@@ -365,7 +367,7 @@ def test_an_unreadable_line_does_not_prevent_the_report(database: Path) -> None:
     record.store([seat], {})
     record.store([], {seat.id: [LogEntry(1, 100, "no-such-verb", "", 0)]})
     record.close()
-    board = csv.DictReader(io.StringIO(report(database)["board.csv"].decode()))
+    board = csv.DictReader(io.StringIO(export_report(database)["board.csv"].decode()))
     assert [row["parted_t_s"] for row in board] == ["", "", "", "1.0"]
 
 
@@ -373,14 +375,14 @@ def test_versions_of_seats_are_in_the_report(database: Path) -> None:
     record = ClassRecord(str(database), new=False)
     record.change_seats([2], version="0.0.1 <b>")
     record.close()
-    files = report(database)
+    files = export_report(database)
     assert "Seats with version 0.0.1 &lt;b&gt;: 2." in files["class.html"].decode()
     board = csv.DictReader(io.StringIO(files["board.csv"].decode()))
     assert [row["version"] for row in board] == ["", "0.0.1 <b>", ""]
 
 
 def test_the_class_page_is_translated_to_german(database: Path) -> None:
-    files = report(database, "--language", "de")
+    files = export_report(database, "--language", "de")
     assert language.get_current_language() == language.ENGLISH, "only the report does"
     page = files["class.html"].decode()
     assert '<html lang="de">' in files["people/0001.html"].decode()
@@ -420,7 +422,7 @@ def test_inputs_of_the_instructor_are_attributed_to_the_instructor(
     acts.append(LogEntry(len(acts) + 1, drill.tick, "", drill.compute_state_hash(), 0))
     record.store([], {1: acts})
     record.close()
-    files = report(file)
+    files = export_report(file)
     (board,) = csv.DictReader(io.StringIO(files["board.csv"].decode()))
     assert float(board["score"]) == score
     assert int(board["instructor_inputs"]) == (len(reference.journal) if by_instructor else 0)

@@ -20,7 +20,7 @@ from app.classroom.team.member import TeamMember
 from app.classroom.team.world import InputRejectedError, RoleTable
 from app.words import language
 from tests.class_process import WAIT_S, Stranger, run_host
-from tests.forked import Program, run
+from tests.forked import Program, run_program
 from tests.shipped_scenarios import load_shipped_scenario
 
 ORDER = "plug in the cable of PAY1"
@@ -50,14 +50,14 @@ class TeamProcess:
         self._running = Program(*self._words, environment=self._profile)
         self.invited = parse_invitation(self._running.stdout.readline().strip())
 
-    def write(self, line: str) -> None:
+    def write_line(self, line: str) -> None:
         print(line, file=self._running.stdin, flush=True)
 
     def kill(self) -> None:
         self._running.kill()
         self._running.wait(WAIT_S)
 
-    def end(self) -> int:
+    def wait_for_exit(self) -> int:
         return self._running.wait(WAIT_S)
 
 
@@ -81,12 +81,12 @@ class Person(TeamMember):
         last = [str(heard_message)[:300] for heard_message in self.heard if heard_message.kind != "view"][-3:]
         raise AssertionError(f"{self.role} did not hear {kind}; heard last {last}")
 
-    def says(self, line: str, kind: str = "done") -> Any:
+    def send_line(self, line: str, kind: str = "done") -> Any:
         self.send_input(line)
         return self.wait_for(kind)
 
     @property
-    def news(self) -> list[str]:
+    def news_texts(self) -> list[str]:
         return [
             row["text"] for message in self.heard if message.kind == "view" for row in message.view["news"]
         ]
@@ -138,9 +138,9 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
     serving = dba.wait_for("view", lambda message: any("PRINCIPAL" in str(row) and row["server"] == "PAY2"
                                                  for row in message.view["databases"]))  # fmt: skip
     assert not serving.view["computers"]
-    assert "DBA may not do this" in dba.says("plug-cable PAY1", "not_done").text
-    assert "leave out the @ part" in room.says("@dba note hello", "not_done").text
-    dba.says(f"call room {ORDER}")
+    assert "DBA may not do this" in dba.send_line("plug-cable PAY1", "not_done").text
+    assert "leave out the @ part" in room.send_line("@dba note hello", "not_done").text
+    dba.send_line(f"call room {ORDER}")
     call = room.wait_for("view", lambda message: message.view["calls"]).view["calls"][0]
     assert (call["by_name"], call["text"]) == ("DBA", ORDER)
 
@@ -151,10 +151,10 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
         assert time.monotonic() < deadline
         time.sleep(0.02)
     process.start()
-    room.says(f"read-back dba {ORDER}")
+    room.send_line(f"read-back dba {ORDER}")
     assert room.is_welcome
     dba.wait_for("view", lambda message: any(row["read_back"] for row in message.view["calls"]))
-    dba.says("confirm room")
+    dba.send_line("confirm room")
     room.disconnect()  # a laptop dies, and another one goes on
     assert "Bob already has this role" in Person(process.invited, "Cid", "room").wait_for("refused").text
     (left,) = [seat for seat in request_roles(process.invited, "Cid") if seat.taken_by == "Bob"]
@@ -163,18 +163,20 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
     try:
         room = Person(process.invited, "Cid", "room", instead=True)
         room.wait_for("view", lambda message: "DBA bestätigt die Wiederholung" in str(message.view["news"]))
-        assert "eigenen Rolle" in room.says("@dba note hello", "not_done").text
+        assert "eigenen Rolle" in room.send_line("@dba note hello", "not_done").text
     finally:
         language.use_language(language.ENGLISH)
-    room.says("plug-cable PAY1")
+    room.send_line("plug-cable PAY1")
     dba.wait_for("view", lambda message: any(row["database"] and row["state"] == "SYNCHRONIZED"
                                        for row in message.view["databases"]))  # fmt: skip
-    dba.says("sql PAY2 SELECT mirroring_state_desc FROM sys.database_mirroring")
+    dba.send_line("sql PAY2 SELECT mirroring_state_desc FROM sys.database_mirroring")
 
-    assert run("class", "console", "--database", folder / "class.sqlite", lines="finish").returncode == 0
+    assert (
+        run_program("class", "console", "--database", folder / "class.sqlite", lines="finish").returncode == 0
+    )
     result = dba.wait_for("over").verdict
     assert room.wait_for("over").verdict == result
-    assert process.end() == 0
+    assert process.wait_for_exit() == 0
     document = json.loads((folder / "team.json").read_text())
     journal = [line.split(" ", 1)[1] for line in document["inputs"]]
     spoken_lines = [line for line in journal if line.startswith(("@dba", "@room"))]
@@ -184,8 +186,8 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
     assert document["state_hash"] == result["state_hash"]
     assert result["parted_t_s"] is None
     assert document["class"]["verdict"]["score"] == result["score"]
-    assert not any("SELECT" in text for text in room.news)
-    assert any(text.startswith("Computer room: plug-cable") for text in room.news)
+    assert not any("SELECT" in text for text in room.news_texts)
+    assert any(text.startswith("Computer room: plug-cable") for text in room.news_texts)
     for person in (dba, room):
         person.disconnect()
 
@@ -246,11 +248,11 @@ def test_the_host_ends_the_team_for_all_members(tmp_path: Path, has_started: boo
     ann.wait_for("view")
     language.use_language(language.GERMAN)
     try:
-        team.write("end")
+        team.write_line("end")
         end_message = ann.wait_for("over")
     finally:
         language.use_language(language.ENGLISH)
-    assert team.end() == 0
+    assert team.wait_for_exit() == 0
     printed = headless.stdout.read().splitlines()
     assert headless.wait(WAIT_S) == 0
     ann.disconnect()

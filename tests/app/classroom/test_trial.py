@@ -33,7 +33,7 @@ name = "lists"
 """
 
 
-def plan() -> LessonPlan:
+def build_plan() -> LessonPlan:
     return LessonPlan.model_validate(
         {"scenario": "x", "mode": "lab", "draw_groups": True, "group": [{"name": "a"}, {"name": "b"}]}
     )
@@ -41,15 +41,15 @@ def plan() -> LessonPlan:
 
 @pytest.mark.parametrize("key", ["one", "two", "three"])
 def test_group_sizes_differ_by_at_most_two(key: str) -> None:
-    groups_drawn = [plan().draw_group(key, place) for place in range(41)]
+    groups_drawn = [build_plan().draw_group(key, place) for place in range(41)]
     for end in range(len(groups_drawn)):
         count = Counter(groups_drawn[:end])
         assert abs(count["a"] - count["b"]) <= 2
-    assert groups_drawn == [plan().draw_group(key, place) for place in range(41)], (
+    assert groups_drawn == [build_plan().draw_group(key, place) for place in range(41)], (
         "a host that begins again goes on"
     )
-    assert groups_drawn != [plan().draw_group(f"{key}'", place) for place in range(41)]
-    assert plan().model_copy(update={"draw_groups": False}).draw_group(key, 0) == ""
+    assert groups_drawn != [build_plan().draw_group(f"{key}'", place) for place in range(41)]
+    assert build_plan().model_copy(update={"draw_groups": False}).draw_group(key, 0) == ""
 
 
 @pytest.mark.parametrize("name", ["", "two words", "@blue", "x" * 31])
@@ -72,7 +72,7 @@ def test_seats_are_assigned_to_groups_on_joining_and_stay_there(tmp_path: Path) 
             with Stranger(host.invited) as seat:
                 seat.asks(join(host.invited, name, f"{name:x<32}"), "welcome")
 
-    def groups() -> dict[str, str]:
+    def read_groups() -> dict[str, str]:
         record = ClassRecord(str(database), new=False)
         groups_by_name = {seat.name: seat.group_name for seat in record.read_seats()}
         record.close()
@@ -80,13 +80,13 @@ def test_seats_are_assigned_to_groups_on_joining_and_stay_there(tmp_path: Path) 
 
     with run_host(database, "--plan", tmp_path / "plan.toml") as host:
         join_seats("Zoe", "p1", "p2", "p3")
-        before = groups()
+        before = read_groups()
         host.kill()
         host.start()
         join_seats("p1", "p4")
-    assert groups() | before == groups()
-    assert groups()["Zoe"] == "maps", "by name"
-    assert Counter(group for name, group in groups().items() if name != "Zoe") == {"maps": 2, "lists": 2}
+    assert read_groups() | before == read_groups()
+    assert read_groups()["Zoe"] == "maps", "by name"
+    assert Counter(group for name, group in read_groups().items() if name != "Zoe") == {"maps": 2, "lists": 2}
 
 
 def test_a_difference_is_reported_with_effect_size_and_probability() -> None:

@@ -148,12 +148,12 @@ def test_deviations_from_the_logs_are_listed(
 
 
 def test_another_scenario_is_refused(record: ClassRecord, tmp_path: Path) -> None:
-    def easier(texts: dict[str, str]) -> None:
+    def simplify_scenario(texts: dict[str, str]) -> None:
         shared = json.loads(texts["class.json"])
         shared["text"] = shared["text"].replace("length", "# length")
         texts["class.json"] = json.dumps(shared)
 
-    file = export_changed_archive(record, tmp_path, easier)
+    file = export_changed_archive(record, tmp_path, simplify_scenario)
     with pytest.raises(InvalidSeatLogError, match="differs from the one that was played"):
         list(check_file(file))
 
@@ -204,10 +204,10 @@ def test_the_verify_command_checks_run_files(tmp_path: Path, capsys: pytest.Capt
     assert cli.main(["class", "verify", str(run_file(tmp_path))], lambda _: 0) == 0
     assert "matches its inputs" in capsys.readouterr().out
 
-    def forge(report: dict[str, Any]) -> None:
+    def forge_score(report: dict[str, Any]) -> None:
         report["score"]["total"] = 101
 
-    assert cli.main(["class", "verify", str(run_file(tmp_path, forge))], lambda _: 0) == 1
+    assert cli.main(["class", "verify", str(run_file(tmp_path, forge_score))], lambda _: 0) == 1
     assert "score.total is recorded as 101" in capsys.readouterr().out
     assert cli.main(["class", "verify", str(tmp_path)], lambda _: 0) == 2
 
@@ -302,7 +302,7 @@ def test_repeated_entries_and_gaps_are_judged_once(
         async def log_of(number: int) -> list[LogEntry]:
             return log[: portions[-1][1]]
 
-        async def take(number: int, verdict: LogVerdict) -> None:
+        async def store_verdict(number: int, verdict: LogVerdict) -> None:
             if not verdict_future.done():
                 verdict_future.set_result(verdict)
 
@@ -311,7 +311,10 @@ def test_repeated_entries_and_gaps_are_judged_once(
                 weighed.set_result((t_s, points))
 
         judge = ReplayVerifier(
-            build_class(scenario, LessonPlan(scenario=NAME, mode="practice"), ""), log_of, take, take_worth
+            build_class(scenario, LessonPlan(scenario=NAME, mode="practice"), ""),
+            log_of,
+            store_verdict,
+            take_worth,
         )
         for first, last in portions:
             judge.add(0, log[first:last])

@@ -18,7 +18,7 @@ from app.classroom.log_entries import LINE_MAX, TICK_MAX
 from app.classroom.messages.codec import BYTES_MAX
 from app.classroom.record import ClassRecord
 from tests.class_process import HostProcess, Stranger, join, run_host
-from tests.forked import run
+from tests.forked import run_program
 
 SLOW_S = 8.0
 """Longest wall time in which the host answers an honest seat on a loaded machine."""
@@ -178,9 +178,9 @@ def test_hostile_lines_of_one_seat_are_judged_and_the_others_too(host: HostProce
         verdict = bob.hears("result")["verdict"]
         assert (verdict["done"], verdict["last_act"]) == (1, "power-off SERVER_A")
     file = tmp_path / "class.zip"
-    process = run("class", "export", "--database", host.database, "--out", file)
+    process = run_program("class", "export", "--database", host.database, "--out", file)
     assert process.returncode == 0, process.stderr
-    verified = run("class", "verify", file)
+    verified = run_program("class", "verify", file)
     assert "Traceback" not in verified.stderr
     assert any("Bob" in line and "matches its inputs" in line for line in verified.stdout.splitlines())
 

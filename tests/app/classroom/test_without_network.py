@@ -18,7 +18,7 @@ from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, read_han
 from engine.drill.running.drill import Drill
 from engine.verbs.lines import parse_script
 from tests.class_process import HostProcess, run_host
-from tests.forked import run
+from tests.forked import run_program
 from tests.shipped_scenarios import load_shipped_scenario
 
 NAME = "planned-failover"
@@ -55,7 +55,7 @@ def seat_file(host: HostProcess, folder: Path) -> Path:
     return file
 
 
-def play(assignment: Invitation | SeatAssignment, name: str, script: list[str]) -> Participation:
+def play_script(assignment: Invitation | SeatAssignment, name: str, script: list[str]) -> Participation:
     lines, problems = parse_script("\n".join(script))
     assert not problems
     return take_part(assignment, name, players.create_input_player(lines), None, lambda _: None)
@@ -63,7 +63,7 @@ def play(assignment: Invitation | SeatAssignment, name: str, script: list[str]) 
 
 def run_console(folder: Path, *lines: str) -> list[dict[str, Any]]:
     """Return the host's replies to an instructor who types *lines*, without the board."""
-    process = run("class", "console", "--database", folder / "class.sqlite", lines="\n".join(lines))
+    process = run_program("class", "console", "--database", folder / "class.sqlite", lines="\n".join(lines))
     assert process.returncode == 0, process.stderr
     return [reply for reply in map(json.loads, process.stdout.splitlines()) if reply["kind"] != "board"]
 
@@ -96,10 +96,10 @@ def test_ten_seats_by_file_give_the_same_board_as_ten_over_the_network(
 ) -> None:
     by_file = []
     for n, script in enumerate(SCRIPTS):
-        by_network = play(host.invited, f"network {n}", script)
+        by_network = play_script(host.invited, f"network {n}", script)
         assert by_network.has_host
         assert by_network.unacknowledged_count == 0
-        by_file.append(play(read_handout(seat_file), f"file {n}", script))
+        by_file.append(play_script(read_handout(seat_file), f"file {n}", script))
     assert not any(row.has_host for row in by_file)
     lines = [f"hand in {row.file}" for row in by_file]
     replies = run_console(folder, *lines, lines[0])  # a log that is handed in twice counts once
@@ -117,7 +117,7 @@ def test_ten_seats_by_file_give_the_same_board_as_ten_over_the_network(
 def test_a_seat_that_lost_the_network_hands_in_the_rest_by_file(
     host: HostProcess, folder: Path, tmp_path: Path
 ) -> None:
-    attended = play(host.invited, "Ann", SCRIPTS[0])
+    attended = play_script(host.invited, "Ann", SCRIPTS[0])
     record = ClassRecord(str(folder / "class.sqlite"), new=False)
     (seat,) = [seat_row for seat_row in record.read_seats() if seat_row.name == "Ann"]
     known_acts = record.read_entries(seat.id)
@@ -135,7 +135,7 @@ def test_a_seat_that_lost_the_network_hands_in_the_rest_by_file(
 def test_a_file_that_is_not_a_log_of_this_class_is_refused(
     host: HostProcess, folder: Path, seat_file: Path, tmp_path: Path
 ) -> None:
-    honest = Path(play(read_handout(seat_file), "Eve", SCRIPTS[1]).file)
+    honest = Path(play_script(read_handout(seat_file), "Eve", SCRIPTS[1]).file)
     head, *log = honest.read_text().splitlines()
     header = json.loads(head)
 

@@ -20,7 +20,7 @@ from tests.app.host.test_host import ASKING
 ROOT = Path(__file__).parents[3]
 
 
-def run(*arguments: str, lines: str = "") -> subprocess.CompletedProcess[str]:
+def run_program(*arguments: str, lines: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "app", "run", "lab", *arguments],
         input=lines, capture_output=True, text=True, cwd=ROOT, check=False,
@@ -30,7 +30,7 @@ def run(*arguments: str, lines: str = "") -> subprocess.CompletedProcess[str]:
 def test_lines_are_applied_on_arrival_and_time_follows_the_clock(tmp_path: Path) -> None:
     file = tmp_path / "run.json"
     before = time.perf_counter()
-    printed = run(
+    printed = run_program(
         "--speed", "30", "--until", "60", "--json", str(file), lines="power-off SERVER_A\nmend the moon\n"
     )
     assert time.perf_counter() - before >= 60 / 30
@@ -43,7 +43,7 @@ def test_lines_are_applied_on_arrival_and_time_follows_the_clock(tmp_path: Path)
 
 
 def test_a_run_without_an_end_ends_with_its_input() -> None:
-    report = run("--speed", "1", "--json", "-", lines="cut SERVER_A SERVER_B\n")
+    report = run_program("--speed", "1", "--json", "-", lines="cut SERVER_A SERVER_B\n")
     assert report.returncode == 0, report.stderr
     assert json.loads(report.stdout)["ended_at_s"] < 60.0
     assert "SERVER_B" in report.stderr
@@ -51,7 +51,7 @@ def test_a_run_without_an_end_ends_with_its_input() -> None:
 
 @pytest.mark.slow
 def test_an_unreachable_speed_is_refused() -> None:
-    report = run("--speed", "100000")
+    report = run_program("--speed", "100000")
     assert report.returncode == 2
     assert "0.1 to 1000" in report.stderr
 

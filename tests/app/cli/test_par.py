@@ -26,7 +26,7 @@ from tests.par_runs import run_nodes
 
 @pytest.mark.slow
 def test_two_processes_find_the_same_as_one() -> None:
-    small = texts.small(('length = "5min"', 'length = "2min"'))
+    small = texts.change_small_text(('length = "5min"', 'length = "2min"'))
     rules: dict[str, Any] = {"actions_max": 2, "points_max": 3}
     first_search = ParSearch(small, small.seed, **rules)
     with distribute_search(small, small.seed, 2) as spread:
@@ -83,7 +83,7 @@ def test_results_are_printed_at_once_when_the_time_is_over(
     is_interrupted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After the time limit, only the reference, a run without inputs and complete runs for the hashes are played."""
-    small = texts.small()
+    small = texts.change_small_text()
     plans: list[SearchPlan] = []
     finish_plan = Trials.finish_plan
 
@@ -139,5 +139,5 @@ def test_problems_of_a_drill_are_reported(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_progress_names_the_current_search() -> None:
-    search = run_nodes(ParSearch(texts.small(), 1, fair=False), 1)
+    search = run_nodes(ParSearch(texts.change_small_text(), 1, fair=False), 1)
     assert par._format_progress(search).startswith("1 nodes of the clairvoyant search, best ")

@@ -18,13 +18,13 @@ from engine.drill.judging.sweep import RunOutcome
 from tests.engine.drill import texts
 
 
-def _call(*arguments: str) -> int:
+def run_sweep(*arguments: str) -> int:
     return cli.main(["sweep", *arguments], lambda scenario: 9)
 
 
 @pytest.mark.slow
 def test_one_worker_and_two_print_the_same_table() -> None:
-    jobs = sweep.list_jobs([texts.small()], ["reference", "idle"], range(1, 4))
+    jobs = sweep.list_jobs([texts.change_small_text()], ["reference", "idle"], range(1, 4))
     first_outcomes, two = (sweep.run_jobs(jobs, workers=workers) for workers in (1, 2))
     assert first_outcomes == two
     assert [(outcome.player, outcome.seed) for outcome in first_outcomes] == [job[2:] for job in jobs]
@@ -34,7 +34,7 @@ def test_rows_and_runs_are_written_as_json(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     small, file = tmp_path / "small.toml", tmp_path / "sweep.json"
     small.write_text(texts.SMALL)
-    assert _call(str(small), "--seeds", "3-4", "--players", "idle,worst", "--json", str(file)) == AS_ASKED
+    assert run_sweep(str(small), "--seeds", "3-4", "--players", "idle,worst", "--json", str(file)) == AS_ASKED
     document = json.loads(file.read_text())
     assert [(row["player"], row["runs"]) for row in document["rows"]] == [("idle", 2), ("worst", 2)]
     assert [run["seed"] for run in document["runs"]] == [3, 4, 3, 4]
@@ -54,7 +54,7 @@ def test_ctrl_c_keeps_finished_runs(
     monkeypatch.setattr(sweep, "play_job", play_job)
     small = tmp_path / "small.toml"
     small.write_text(texts.SMALL)
-    assert _call(str(small), "--seeds", "3-999", "--players", "idle", "--json", "-") == INTERRUPTED
+    assert run_sweep(str(small), "--seeds", "3-999", "--players", "idle", "--json", "-") == INTERRUPTED
     output, err = capsys.readouterr()
     assert [run["seed"] for run in json.loads(output)["runs"]] == [3, 4]
     assert err == "ended after 2 of 997 runs\n"
@@ -67,7 +67,7 @@ def test_the_share_of_quick_failovers_is_printed_and_drawn(
     small, file = tmp_path / "small.toml", tmp_path / "sweep.svg"
     small.write_text(texts.SMALL)
     options = ("--seeds", "3-5", "--within", "failover_s=10", "--plot", str(file))
-    assert _call(str(small), *options) == AS_ASKED
+    assert run_sweep(str(small), *options) == AS_ASKED
     assert (
         "small, reference: failover_s at most 10 in 3 of 3 runs with this measure "
         "(100.0%; 95% confidence: 43.9% to 100.0%)" in (capsys.readouterr().out)
@@ -107,7 +107,7 @@ def test_invalid_seeds_are_refused(text: str) -> None:
 def test_unusable_arguments_are_reported(
     arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert _call("lab", "--seeds", "1", *arguments) == UNUSABLE
+    assert run_sweep("lab", "--seeds", "1", *arguments) == UNUSABLE
     assert message in capsys.readouterr().err
 
 
@@ -151,7 +151,9 @@ def test_duplicate_arguments_are_played_once(
     other_file.parent.mkdir()
     small.write_text(texts.SMALL)
     other_file.write_text(texts.change_text(("+5 power-on", "+50 power-on")))
-    assert _call(str(small), str(small), "--seeds", "3", "--players", "idle,idle", "--json", "-") == AS_ASKED
+    assert (
+        run_sweep(str(small), str(small), "--seeds", "3", "--players", "idle,idle", "--json", "-") == AS_ASKED
+    )
     assert [row["runs"] for row in json.loads(capsys.readouterr().out)["rows"]] == [1]
-    assert _call(str(small), str(other_file), "--seeds", "3") == UNUSABLE
+    assert run_sweep(str(small), str(other_file), "--seeds", "3") == UNUSABLE
     assert "two different scenarios are called small" in capsys.readouterr().err

@@ -48,7 +48,7 @@ class LateExecutor:
 
 @pytest.fixture(scope="module")
 def small() -> Scenario:
-    return texts.small(('length = "5min"', 'length = "2min"'))
+    return texts.change_small_text(('length = "5min"', 'length = "2min"'))
 
 
 @pytest.fixture(scope="module")

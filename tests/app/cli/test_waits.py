@@ -31,13 +31,13 @@ def test_progress_is_printed_only_to_a_terminal(
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
 
-    def work() -> Generator[float, None, str]:
+    def yield_progress() -> Generator[float, None, str]:
         for _ in range(5):
             clock[0] += REPORT_INTERVAL_S / 2
             yield (clock[0] - 100.0) / 20.0
         return "done"
 
-    assert run_with_progress(work(), lambda share: f"{share:.0%}") == "done"
+    assert run_with_progress(yield_progress(), lambda share: f"{share:.0%}") == "done"
     assert capsys.readouterr().err == ("5 s: 25%\n10 s: 50%\n" if is_terminal else "")
 
 
@@ -57,12 +57,12 @@ def test_remaining_time_is_estimated_from_finished_jobs(
     """The first job is left out of the estimate, because it includes the start of the processes."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
 
-    def coming() -> Iterator[int]:
+    def yield_jobs() -> Iterator[int]:
         for number, seconds in enumerate((60.0, 4.0, 4.0)):
             clock[0] += seconds
             yield number
 
-    assert list(count_with_progress(coming(), 32, "runs")) == [0, 1, 2]
+    assert list(count_with_progress(yield_jobs(), 32, "runs")) == [0, 1, 2]
     assert capsys.readouterr().err == "8 s: 3 of 32 runs, about 1:56 left\n"
 
 

@@ -28,7 +28,7 @@ from engine.generators import run_to_completion
 from engine.inputs import Input
 from tests.assertions import require
 from tests.engine.drill.running.test_questions import build_drill_with_question
-from tests.engine.drill.texts import FREE, drill, run
+from tests.engine.drill.texts import FREE, advance_drill, build_drill
 from tests.shipped_scenarios import load_shipped_scenario
 
 EVIL = '</code><script>alert("x")</script> & */ GO\n    -- =1+1'
@@ -45,7 +45,7 @@ def source() -> ExportSource:
         (120, f"note {EVIL}"),
         (300, "power-on SERVER_A"),
     ):
-        run(drill, at_s)
+        advance_drill(drill, at_s)
         drill.apply_line(line)
     drill.advance_to(drill.end_tick or 0)
     return replace(build_source(drill), account=run_to_completion(build_account(drill)))
@@ -185,18 +185,18 @@ def test_the_page_contains_the_results_of_the_review(source: ExportSource) -> No
 
 
 def test_questions_are_listed(source: ExportSource) -> None:
-    asked_drill = run(build_drill_with_question(), 21)
+    asked_drill = advance_drill(build_drill_with_question(), 21)
     asked_drill.apply_line("answer next 2")
-    run(asked_drill, 300)
+    advance_drill(asked_drill, 300)
     text = build_page(build_source(asked_drill))
     assert "Sales waits for SERVER_A." in text
     assert "The mirror was in step and sees the witness." in text
 
 
 def test_the_exported_page_of_free_play_shows_no_points() -> None:
-    free_drill = run(drill(text=FREE), 20)
+    free_drill = advance_drill(build_drill(text=FREE), 20)
     free_drill.apply_line("power-off SERVER_A")
-    run(free_drill, 60)
+    advance_drill(free_drill, 60)
     free_drill.end_now()
     text = build_page(build_source(free_drill))
     assert "Free play, no points" in text
@@ -232,7 +232,7 @@ def test_exported_tables_can_be_read_back(source: ExportSource) -> None:
 
 
 def test_no_exported_text_is_a_spreadsheet_formula() -> None:
-    played_drill = run(drill(), 5)
+    played_drill = advance_drill(build_drill(), 5)
     played_drill.apply_line("note =HYPERLINK(1)")
     (row,) = [
         r
@@ -301,4 +301,4 @@ def test_an_unwritable_file_is_reported(qtbot: QtBot, tmp_path: Path) -> None:
 
     (tmp_path / "file").write_text("")
     with pytest.raises(pdf.PdfWriteError, match="cannot be written"):
-        pdf.write_pdf(build_source(play_reference(drill().scenario)), tmp_path / "file" / "debrief.pdf")
+        pdf.write_pdf(build_source(play_reference(build_drill().scenario)), tmp_path / "file" / "debrief.pdf")

@@ -94,12 +94,12 @@ def test_a_trap_without_cost_is_reported() -> None:
 
 
 def test_the_details_of_a_drill_state_the_proof() -> None:
-    def describe(name: str) -> str:
+    def describe_proof(name: str) -> str:
         return proof.describe(name, scenario_files.find(name).load().text)
 
-    assert describe("automatic-failover").startswith("A full score is possible")
-    assert "serious mistakes" in describe("false-failovers")
-    assert describe("lab") == ""
+    assert describe_proof("automatic-failover").startswith("A full score is possible")
+    assert "serious mistakes" in describe_proof("false-failovers")
+    assert describe_proof("lab") == ""
 
 
 def test_each_level_has_about_a_quarter_of_the_drills() -> None:

@@ -45,7 +45,7 @@ def test_the_nearest_drill_is_offered_if_none_matches(monkeypatch: pytest.Monkey
         generated_drills.GeneratedDrill, "difficulty", property(lambda candidate: candidate.scenario.level)
     )
     result = run_to_completion(
-        generated_drills.generate_drill([(texts.small(), seed) for seed in (3, 4, 5)], "expert")
+        generated_drills.generate_drill([(texts.change_small_text(), seed) for seed in (3, 4, 5)], "expert")
     )
     assert result is not None
     assert (result.seed, result.scenario.level) == (4, "advanced")
@@ -53,8 +53,8 @@ def test_the_nearest_drill_is_offered_if_none_matches(monkeypatch: pytest.Monkey
 
 def test_unproved_drills_are_not_offered() -> None:
     """The reference of the first candidate scores no more than a run without inputs."""
-    bad = texts.small(("power-on SERVER_A", "power-on SERVER_W"))
-    good_text = texts.small()
+    bad = texts.change_small_text(("power-on SERVER_A", "power-on SERVER_W"))
+    good_text = texts.change_small_text()
     result = run_to_completion(generated_drills.generate_drill([(bad, 3), (good_text, 3)]))
     assert result is not None
     assert result.scenario.solution == good_text.solution

@@ -18,7 +18,7 @@ def files() -> list[ScenarioFile]:
     return [scenario_files.find(name) for name in ("lab", "automatic-failover")]
 
 
-def refuse(self: ScenarioFile) -> None:
+def refuse_to_load(self: ScenarioFile) -> None:
     raise AssertionError(f"{self.name} was read although it is known")
 
 
@@ -30,7 +30,7 @@ def test_cached_summaries_are_not_parsed_again(
         "Database mirroring lab",
         "Mirroring: principal loses power",
     ]
-    monkeypatch.setattr(ScenarioFile, "load", refuse)
+    monkeypatch.setattr(ScenarioFile, "load", refuse_to_load)
     assert summaries.read(files, tmp_path) == first
 
 
@@ -41,7 +41,7 @@ def test_without_a_folder_the_cache_is_in_memory(
     first = summaries.read(files, None, memory)
     assert summaries.read(files[:1], None, memory)[0] == first[0][:1]
     assert len(memory) == 1, "what is gone is forgotten"
-    monkeypatch.setattr(ScenarioFile, "load", refuse)
+    monkeypatch.setattr(ScenarioFile, "load", refuse_to_load)
     assert summaries.read(files[:1], None, memory)[0] == first[0][:1]
 
 
@@ -103,7 +103,7 @@ def test_the_shipped_summaries_are_current() -> None:
 
 def test_a_first_start_parses_no_shipped_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shipped = [file for file in scenario_files.list_all_files()[0] if file.shipped]
-    monkeypatch.setattr(ScenarioFile, "load", refuse)
+    monkeypatch.setattr(ScenarioFile, "load", refuse_to_load)
     summaries_read, problems = summaries.read(shipped, tmp_path)
     assert [summary.name for summary in summaries_read] == [file.name for file in shipped]
     assert not problems

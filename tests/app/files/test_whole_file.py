@@ -45,12 +45,12 @@ def test_a_full_disk_keeps_the_old_file_and_nothing_else(tmp_path: Path) -> None
 def test_a_disk_that_fails_at_the_end_keeps_the_old_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fails(_: int) -> None:
+    def raise_io_error(_: int) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
     file = tmp_path / "a.sql"
     file.write_text(OLD)
-    monkeypatch.setattr(os, "fsync", fails)
+    monkeypatch.setattr(os, "fsync", raise_io_error)
     with pytest.raises(OSError, match="Input/output error"):
         atomic_write.write(file, "new")
     assert (file.read_text(), list_names(tmp_path)) == (OLD, ["a.sql"])

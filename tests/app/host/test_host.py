@@ -40,22 +40,22 @@ class Record:
         self.broken = False
 
     def record_input(self, tick: int, line: str) -> None:
-        self._check()
+        self.raise_if_broken()
         self.lines.append(line)
 
     def record_position(self, tick: int) -> None:
-        self._check()
+        self.raise_if_broken()
         self.heartbeats.append(tick)
 
     def record_hash(self, tick: int, state_hash: str) -> None:
-        self._check()
+        self.raise_if_broken()
         self.checkpoints.append((tick, state_hash))
 
     def finish(self, report: Mapping[str, Any]) -> None:
-        self._check()
+        self.raise_if_broken()
         self.reports.append(report)
 
-    def _check(self) -> None:
+    def raise_if_broken(self) -> None:
         if self.broken:
             raise RecordingError("The disk is full.")
 
@@ -83,11 +83,11 @@ class Desk:
     def list_values(self, name: str) -> list[Any]:
         return [value for kind, value in self.said if kind == name]
 
-    def frames(self, count: int, elapsed_ms: float = 16.0) -> None:
+    def run_frames(self, count: int, elapsed_ms: float = 16.0) -> None:
         for _ in range(count):
             self.session.on_frame(elapsed_ms)
 
-    def search(self) -> None:
+    def finish_search(self) -> None:
         """Run frames until the search or replay is over."""
         for _ in range(10_000):
             if not self.session.busy:
@@ -107,11 +107,11 @@ def build_ticking_clock(step_s: float) -> Callable[[], float]:
     """Return a clock that advances *step_s* at each reading."""
     real_time = [0.0]
 
-    def clock() -> float:
+    def read_clock() -> float:
         real_time[0] += step_s
         return real_time[0]
 
-    return clock
+    return read_clock
 
 
 # --- time -------------------------------------------------------------------------------------------------------
@@ -119,23 +119,23 @@ def build_ticking_clock(step_s: float) -> Callable[[], float]:
 
 def test_wall_time_and_speed_determine_ticks(desk: Desk) -> None:
     desk.session.play()
-    desk.frames(10, 100.0)
+    desk.run_frames(10, 100.0)
     assert desk.drill.tick == 100
     desk.session.set_speed(10.0)
-    desk.frames(1, 100.0)
+    desk.run_frames(1, 100.0)
     assert desk.drill.tick == 200
     desk.session.set_speed(0.1)
-    desk.frames(25, 16.0)  # 40 ms of simulated time in fractions of a tick
+    desk.run_frames(25, 16.0)  # 40 ms of simulated time in fractions of a tick
     assert desk.drill.tick == 204
 
 
 def test_nothing_moves_during_a_pause(desk: Desk) -> None:
-    desk.frames(10, 100.0)
+    desk.run_frames(10, 100.0)
     assert desk.drill.tick == 0
     desk.session.toggle()
-    desk.frames(1, 100.0)
+    desk.run_frames(1, 100.0)
     desk.session.toggle()
-    desk.frames(10, 100.0)
+    desk.run_frames(10, 100.0)
     assert desk.drill.tick == 10
     assert desk.list_values("running_changed") == [True, False]
 
@@ -156,7 +156,7 @@ def test_speed_is_limited(desk: Desk, requested_speed: float, expected_speed: fl
 
 def test_a_laptop_that_wakes_up_does_not_skip_ahead(desk: Desk) -> None:
     desk.session.play()
-    desk.frames(1, 3_600_000.0)
+    desk.run_frames(1, 3_600_000.0)
     assert desk.drill.tick == ELAPSED_MS_MAX / 10.0
 
 
@@ -164,13 +164,13 @@ def test_a_frame_drops_excess_time_and_reports_it(lab: Scenario) -> None:
     desk = Desk(lab, clock=build_ticking_clock(BUDGET_S * 0.6))  # two checks of the clock use up the budget
     desk.session.set_speed(1000.0)
     desk.session.play()
-    desk.frames(1, 100.0)
+    desk.run_frames(1, 100.0)
     assert 0 < desk.drill.tick < 10_000
     slow = desk.list_values("lagging")
     assert slow == [desk.drill.tick / 100 / 0.1]
     first = desk.drill.tick
     desk.session.set_speed(1.0)
-    desk.frames(1, 100.0)
+    desk.run_frames(1, 100.0)
     assert desk.drill.tick == first + 10  # no ticks are owed
     assert desk.list_values("lagging")[-1] == 0.0
     desk.session.close()
@@ -179,11 +179,11 @@ def test_a_frame_drops_excess_time_and_reports_it(lab: Scenario) -> None:
 def test_frame_lengths_do_not_change_the_run(desk: Desk, lab: Scenario) -> None:
     desk.session.play()
     desk.session.set_speed(3.7)
-    desk.frames(40, 17.0)
+    desk.run_frames(40, 17.0)
     desk.session.apply_input("power-off SERVER_A")
-    desk.frames(100, 23.0)
+    desk.run_frames(100, 23.0)
     desk.session.set_speed(50.0)
-    desk.frames(100, 5.0)
+    desk.run_frames(100, 5.0)
     replayed = replay(lab, lab.seed, DrillMode.LAB, desk.record.lines, desk.drill.tick)
     assert replayed.compute_state_hash() == desk.drill.compute_state_hash()
     assert [event.text for event in replayed.events] == [event.text for event in desk.drill.events]
@@ -196,7 +196,7 @@ def test_an_input_is_recorded_before_its_events_are_shown(desk: Desk) -> None:
     line_lists: list[list[str]] = []
     desk.session.happened.connect(lambda _: line_lists.append(list(desk.record.lines)))
     desk.session.play()
-    desk.frames(1, 100.0)
+    desk.run_frames(1, 100.0)
     assert desk.session.apply_input("power-off server_a")
     assert desk.record.lines == ["0.1 power-off SERVER_A"]
     assert line_lists[-1] == desk.record.lines
@@ -215,7 +215,7 @@ def test_a_refused_line_returns_a_message_and_changes_nothing(desk: Desk) -> Non
 
 def test_an_unrecorded_input_is_undone(desk: Desk) -> None:
     desk.session.play()
-    desk.frames(10, 100.0)
+    desk.run_frames(10, 100.0)
     desk.session.apply_input("note first")
     before = desk.drill.compute_state_hash()
     desk.record.broken = True
@@ -232,7 +232,7 @@ def test_an_unrecorded_input_is_undone(desk: Desk) -> None:
 
 def test_heartbeats_and_checkpoints_follow_wall_time(desk: Desk) -> None:
     desk.session.play()
-    desk.frames(round(CHECKPOINT_MS / 100.0) + 1, 100.0)
+    desk.run_frames(round(CHECKPOINT_MS / 100.0) + 1, 100.0)
     assert len(desk.record.heartbeats) == pytest.approx(CHECKPOINT_MS / HEARTBEAT_MS, abs=2)
     (tick, state_hash) = desk.record.checkpoints[0]
     replayed = replay(desk.drill.scenario, desk.drill.seed, DrillMode.LAB, [], tick)
@@ -241,7 +241,7 @@ def test_heartbeats_and_checkpoints_follow_wall_time(desk: Desk) -> None:
 
 def test_a_pause_is_recorded_at_its_tick(desk: Desk) -> None:
     desk.session.play()
-    desk.frames(3, 70.0)
+    desk.run_frames(3, 70.0)
     desk.session.pause()
     assert desk.record.heartbeats == [desk.drill.tick]
 
@@ -249,14 +249,14 @@ def test_a_pause_is_recorded_at_its_tick(desk: Desk) -> None:
 def test_a_full_disk_pauses_the_run(desk: Desk) -> None:
     desk.record.broken = True
     desk.session.play()
-    desk.frames(10, 100.0)
+    desk.run_frames(10, 100.0)
     assert not desk.session.running
     assert desk.list_values("refused") == ["The disk is full."]
 
 
 def test_the_end_is_recorded_and_reported_once(desk: Desk) -> None:
     desk.session.play()
-    desk.frames(1, 100.0)
+    desk.run_frames(1, 100.0)
     desk.session.apply_input("finish")
     (report,) = desk.list_values("finished")
     assert desk.record.reports == [report]
@@ -278,7 +278,7 @@ def test_a_search_stops_exactly_at_the_next_state_change(desk: Desk, lab: Scenar
         reference.advance_to(reference.tick + 1)
     desk.session.apply_input("power-off SERVER_A")
     desk.session.run_to_state()
-    desk.search()
+    desk.finish_search()
     assert desk.drill.tick == reference.tick
     assert desk.drill.compute_state_hash() == reference.compute_state_hash()
     assert desk.list_values("progress")[-1] == -1.0
@@ -286,7 +286,7 @@ def test_a_search_stops_exactly_at_the_next_state_change(desk: Desk, lab: Scenar
 
 def test_a_search_stops_if_nothing_happens(desk: Desk) -> None:
     desk.session.run_to_state()
-    desk.search()
+    desk.finish_search()
     assert desk.drill.tick == 3600 * 100
     assert "hour" in desk.list_values("refused")[0]
 
@@ -294,12 +294,12 @@ def test_a_search_stops_if_nothing_happens(desk: Desk) -> None:
 def test_a_search_spans_frames_and_can_be_canceled(lab: Scenario) -> None:
     desk = Desk(lab, clock=build_ticking_clock(BUDGET_S * 0.6))
     desk.session.run_to(100_000)
-    desk.frames(5)
+    desk.run_frames(5)
     shares = [share for share in desk.list_values("progress") if share > 0.0]
     assert shares == sorted(set(shares))
     desk.session.toggle()
     reached = desk.drill.tick
-    desk.frames(5)
+    desk.run_frames(5)
     assert (desk.drill.tick, desk.session.busy) == (reached, False)
     assert 0 < reached < 100_000
     desk.session.close()
@@ -320,7 +320,7 @@ def replay_journal(lab: Scenario, tick: int) -> Drill:
 def test_a_journal_is_replayed_to_its_tick(desk: Desk, lab: Scenario) -> None:
     marks = [(tick, replay_journal(lab, tick).compute_state_hash()) for tick in (1000, 2500)]
     desk.session.load(lab, lab.seed, DrillMode.LAB, JOURNAL, 3000, marks)
-    desk.search()
+    desk.finish_search()
     (history,) = desk.list_values("loaded")
     assert history.drill.tick == 3000
     assert history.drill.compute_state_hash() == replay_journal(lab, 3000).compute_state_hash()
@@ -329,7 +329,7 @@ def test_a_journal_is_replayed_to_its_tick(desk: Desk, lab: Scenario) -> None:
 
 def test_a_deviating_state_is_refused(desk: Desk, lab: Scenario) -> None:
     desk.session.load(lab, lab.seed, DrillMode.LAB, JOURNAL, 3000, [(1000, "0" * 32)])
-    desk.search()
+    desk.finish_search()
     assert desk.list_values("loaded") == []
     assert "at 0:10.00" in desk.list_values("refused")[0]
 
@@ -341,10 +341,10 @@ def play_with_fault(desk: Desk) -> str:
     """Play 20 s with a cable unplugged at 5 s; return the state hash at the end."""
     session = desk.session
     session.run_to(500)
-    desk.search()
+    desk.finish_search()
     session.apply_input("cut SERVER_A SERVER_W")
     session.run_to(2000)
-    desk.search()
+    desk.finish_search()
     return desk.drill.compute_state_hash()
 
 
@@ -364,7 +364,7 @@ def test_a_distant_moment_is_restored_over_several_frames_and_can_be_canceled(
     assert desk.session.show_moment(60_000), "asked for once more it goes on"
     assert desk.list_values("progress")[-1] > before
     assert desk.session.show_moment(30_000)
-    desk.search()
+    desk.finish_search()
     assert (desk.session.looking_back, desk.drill.tick) == (True, 30_000)
     assert desk.list_values("progress")[-1] < 0.0
     assert desk.session.show_moment(90_000)
@@ -400,12 +400,12 @@ def test_the_past_can_be_replayed_to_the_present(desk: Desk) -> None:
     desk.session.show_moment(300)
     desk.session.set_speed(10.0)
     desk.session.play()
-    desk.frames(1, 100.0)
+    desk.run_frames(1, 100.0)
     assert desk.drill.tick == 400
-    desk.frames(3, 100.0)
+    desk.run_frames(3, 100.0)
     events_after = [event for events in desk.list_values("happened")[count_before:] for event in events]
     assert "fault" in {event.kind for event in events_after}
-    desk.frames(30, 100.0)
+    desk.run_frames(30, 100.0)
     assert not desk.session.looking_back
     assert not desk.session.running
     assert (desk.drill.tick, desk.drill.compute_state_hash()) == (2000, end)
@@ -423,7 +423,7 @@ def test_before_and_after_an_input_are_two_moments(desk: Desk) -> None:
 def test_an_exam_has_no_past(lab: Scenario) -> None:
     desk = Desk(lab, mode=DrillMode.EXAM)
     desk.session.run_to(500)
-    desk.search()
+    desk.finish_search()
     assert not desk.session.show_moment(300)
     assert desk.list_values("refused") == ["An exam cannot be rewound."]
     assert desk.drill.tick == 500
@@ -438,12 +438,12 @@ def test_a_finished_run_is_watched_input_by_input(desk: Desk, lab: Scenario) -> 
     desk.session.set_speed(100.0)
     for item in JOURNAL:
         desk.session.play()
-        desk.frames(100)
+        desk.run_frames(100)
         assert not desk.session.running
         assert (desk.drill.tick, desk.drill.journal[-1].verb) == (item.tick, item.verb)
     for _ in range(2):
         desk.session.play()
-        desk.frames(100)
+        desk.run_frames(100)
     assert desk.session.looking_back  # the past stays on screen
     assert desk.drill.compute_state_hash() == history.drill.compute_state_hash()
     assert desk.record.reports == []
@@ -471,7 +471,7 @@ def test_the_next_event_after_a_lost_node_is_the_clusters_reaction() -> None:
     desk.session.apply_input("power-off NODE_3")
     for _ in range(10):
         desk.session.run_to_event()
-        desk.search()
+        desk.finish_search()
         if any("removed" in event.text for event in desk.drill.events if event.kind == "cluster"):
             break
     assert desk.drill.tick < 2000
@@ -503,7 +503,7 @@ def asking() -> Iterator[Desk]:
 def test_time_stops_at_a_question_until_it_is_answered(asking: Desk) -> None:
     asking.session.set_speed(30.0)
     asking.session.play()
-    asking.frames(10, 100.0)
+    asking.run_frames(10, 100.0)
     assert (asking.drill.tick, asking.session.running) == (500, False)
     asking.session.play()
     asking.session.step()
@@ -512,13 +512,13 @@ def test_time_stops_at_a_question_until_it_is_answered(asking: Desk) -> None:
     assert len(asking.list_values("refused")) == 3
     asking.session.apply_input("answer who 1")
     assert asking.session.running  # time ran when the question was asked
-    asking.frames(1, 100.0)
+    asking.run_frames(1, 100.0)
     assert asking.drill.tick == 800
 
 
 def test_answering_a_question_does_not_start_a_paused_run(asking: Desk) -> None:
     asking.session.run_to(600)
-    asking.search()
+    asking.finish_search()
     assert asking.drill.tick == 500
     asking.session.pause()
     asking.session.apply_input("answer who 2")

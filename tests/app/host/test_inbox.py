@@ -50,10 +50,10 @@ def test_a_batch_returns_its_results(host: Host) -> None:
 def test_an_internal_error_reaches_the_caller_and_is_raised(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(history: History, line: str) -> None:
+    def raise_internal_error(history: History, line: str) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(History, "apply_line", broken)
+    monkeypatch.setattr(History, "apply_line", raise_internal_error)
     request = host.inbox.post("sql SERVER_A SELECT 1")
     with pytest.raises(ZeroDivisionError):
         host.on_frame(0.0)
@@ -161,11 +161,11 @@ def test_the_host_imports_no_qt() -> None:
 def test_work_beyond_a_frame_wakes_the_host_again(lab: Scenario) -> None:
     real_time = [0.0]
 
-    def clock() -> float:
+    def read_clock() -> float:
         real_time[0] += 0.004
         return real_time[0]
 
-    host, woken = Host(clock), []
+    host, woken = Host(read_clock), []
     host.open(Drill(lab), NoRecorder())
     requests = [host.inbox.post("sql SERVER_A SELECT 1") for _ in range(8)]
     host.inbox.wake = lambda: woken.append(True)

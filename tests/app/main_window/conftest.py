@@ -47,7 +47,7 @@ class Hands:
         assert self.window.session.drill is not None
         return self.window.session.drill
 
-    def wait(self, seconds: float, condition: Callable[[], bool] | None = None) -> None:
+    def run_frames(self, seconds: float, condition: Callable[[], bool] | None = None) -> None:
         """Run frames until *condition* holds or *seconds* of simulated time have passed."""
         session = self.window.session
         end = self.drill.tick + round(seconds * 100)
@@ -61,7 +61,7 @@ class Hands:
             )
         assert condition is None or condition(), "it did not come to that"
 
-    def search(self) -> None:
+    def finish_search(self) -> None:
         """Run frames until the search or replay is over."""
         for _ in range(20_000):
             if not self.window.session.busy:
@@ -69,7 +69,7 @@ class Hands:
             self.window.session.on_frame(16.0)
         raise AssertionError("the search does not end")
 
-    def analyze(self) -> None:
+    def finish_analysis(self) -> None:
         """Run the analysis of the debrief to its end."""
         self.qtbot.waitUntil(lambda: not self.window.debriefing.analyzing, timeout=60_000)
 
@@ -79,14 +79,14 @@ class Hands:
         tabs.setCurrentIndex(tab)
         return require(tabs.widget(tab))
 
-    def press(self, key: Qt.Key, *modifiers: Qt.KeyboardModifier, target: QWidget | None = None) -> None:
+    def press_key(self, key: Qt.Key, *modifiers: Qt.KeyboardModifier, target: QWidget | None = None) -> None:
         widget = target or QApplication.focusWidget() or self.window
         modifier_keys = Qt.KeyboardModifier.NoModifier
         for modifier in modifiers:
             modifier_keys |= modifier
         self.qtbot.keyClick(widget, key, modifier_keys)
 
-    def click(self, widget: QWidget) -> None:
+    def click_widget(self, widget: QWidget) -> None:
         assert widget.isVisible(), f"{widget} cannot be clicked"
         self.qtbot.mouseClick(widget, Qt.MouseButton.LeftButton)
 
@@ -112,7 +112,7 @@ class Hands:
         (menu,) = open_menus()
         return menu
 
-    def choose(self, menu: QMenu, text: str) -> None:
+    def choose_menu_item(self, menu: QMenu, text: str) -> None:
         action = next(action for action in menu.actions() if action.text() == text)
         self.qtbot.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
 

@@ -62,9 +62,9 @@ def find_unnamed_controls(root: QWidget) -> Iterator[str]:
 
 @pytest.fixture
 def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
-    window.choose("automatic-failover")
+    window.select_drill("automatic-failover")
     window.brief.started.emit("practice")
-    hands.wait(5.0)
+    hands.run_frames(5.0)
     window.session.pause()
     return window
 
@@ -107,7 +107,7 @@ def test_every_control_around_the_desk_has_a_name(lab: OpenWindow) -> None:
 def test_every_control_of_the_pages_has_a_name(lab: OpenWindow) -> None:
     lab.show_home()
     assert list(find_unnamed_controls(lab.picker)) == []
-    lab.choose("lab")
+    lab.select_drill("lab")
     assert list(find_unnamed_controls(lab.brief)) == []
     lab.show_history()
     assert list(find_unnamed_controls(lab.history)) == []

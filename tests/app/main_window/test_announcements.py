@@ -33,7 +33,7 @@ def announcements(window: OpenWindow) -> list[str]:
 
 
 def begin_drill(hands: Hands, drill: str, mode: str) -> None:
-    hands.window.choose(drill)
+    hands.window.select_drill(drill)
     hands.window.brief.started.emit(mode)
     hands.window.desk.focus_view("console")
 
@@ -50,7 +50,7 @@ def test_a_failover_is_announced_without_a_visible_table(
     begin_drill(hands, "lab", "lab")
     assert not window.table.isVisible()
     window.session.apply_input("power-off SERVER_A")
-    hands.wait(20.0)
+    hands.run_frames(20.0)
     words = flush_announcements(window, announcements)
     assert "SERVER_A: power off." in words
     assert "Sales on SERVER_B is PRINCIPAL." in words
@@ -64,7 +64,7 @@ def test_announcements_within_the_gap_are_combined(
     with qtbot.waitSignal(window.teller.message_ready):
         window.session.apply_input("power-off SERVER_A")
     before = len(announcements)
-    hands.wait(5.0)
+    hands.run_frames(5.0)
     assert len(announcements) == before
     with qtbot.waitSignal(window.teller.message_ready):
         pass
@@ -73,11 +73,11 @@ def test_announcements_within_the_gap_are_combined(
 
 def test_pause_and_speed_are_announced(hands: Hands, window: OpenWindow, announcements: list[str]) -> None:
     begin_drill(hands, "lab", "lab")
-    hands.wait(2.0)
+    hands.run_frames(2.0)
     find_child(window.teller, QTimer).timeout.emit()
-    hands.press(Qt.Key.Key_Pause)
+    hands.press_key(Qt.Key.Key_Pause)
     assert flush_announcements(window, announcements).endswith("Paused at 0:02.0.")
-    hands.press(Qt.Key.Key_Period, ALT)
+    hands.press_key(Qt.Key.Key_Period, ALT)
     assert flush_announcements(window, announcements).endswith("2×")
 
 
@@ -86,8 +86,8 @@ def test_a_search_announces_the_time_it_reached(
 ) -> None:
     begin_drill(hands, "lab", "lab")
     window.session.apply_input("power-off SERVER_A")
-    hands.press(Qt.Key.Key_F9, Qt.KeyboardModifier.ShiftModifier)
-    hands.search()
+    hands.press_key(Qt.Key.Key_F9, Qt.KeyboardModifier.ShiftModifier)
+    hands.finish_search()
     assert f"Paused at 0:0{hands.drill.world.t_s:.1f}." in flush_announcements(window, announcements)
 
 
@@ -95,7 +95,7 @@ def test_dragging_through_the_past_is_announced_once(
     hands: Hands, window: OpenWindow, announcements: list[str]
 ) -> None:
     begin_drill(hands, "lab", "lab")
-    hands.wait(10.0)
+    hands.run_frames(10.0)
     window.session.pause()
     find_child(window.teller, QTimer).timeout.emit()
     announcements.clear()
@@ -109,12 +109,12 @@ def test_an_exam_announces_nothing_about_the_world(
     hands: Hands, window: OpenWindow, announcements: list[str]
 ) -> None:
     begin_drill(hands, "automatic-failover", "exam")
-    hands.wait(75.0)
+    hands.run_frames(75.0)
     words = flush_announcements(window, announcements)
     assert words.startswith("Question: ")
     for secret in ("PRINCIPAL", "power", "DISCONNECTED", "accepts connections", "lost"):
         assert secret not in words
-    hands.press(Qt.Key.Key_0, ALT)
+    hands.press_key(Qt.Key.Key_0, ALT)
     assert "SERVER_A" in announcements[-1]
     assert "PRINCIPAL" not in announcements[-1]
     assert "Goal" not in announcements[-1]
@@ -124,8 +124,8 @@ def test_the_current_state_is_announced_on_demand(
     hands: Hands, window: OpenWindow, announcements: list[str]
 ) -> None:
     begin_drill(hands, "automatic-failover", "practice")
-    hands.wait(5.0)
-    hands.press(Qt.Key.Key_0, ALT)
+    hands.run_frames(5.0)
+    hands.press_key(Qt.Key.Key_0, ALT)
     words = announcements[-1]
     assert words == window.notice.text
     assert words.startswith("0:05.0, running. Goal: ")
@@ -139,7 +139,7 @@ def test_without_a_screen_reader_no_announcement_is_composed(
     QAccessible.setActive(False)
     begin_drill(hands, "lab", "lab")
     window.session.apply_input("power-off SERVER_A")
-    hands.wait(5.0)
+    hands.run_frames(5.0)
     assert flush_announcements(window, announcements) == ""
 
 
@@ -152,7 +152,7 @@ def test_a_question_does_not_take_the_focus_while_typing(
     window.activateWindow()
     query.editor.setFocus()
     qtbot.waitUntil(query.editor.hasFocus)
-    hands.wait(75.0)
+    hands.run_frames(75.0)
     assert window.session.drill is not None
     assert window.session.drill.list_open_questions()
     qtbot.keyClicks(QApplication.focusWidget(), "SELECT 1 ")
@@ -165,7 +165,7 @@ def test_the_end_of_a_drill_is_announced_with_its_score(
     hands: Hands, window: OpenWindow, announcements: list[str]
 ) -> None:
     begin_drill(hands, "automatic-failover", "practice")
-    hands.wait(70.0)
+    hands.run_frames(70.0)
     window.session.apply_input("finish")
     words = flush_announcements(window, announcements)
     assert "of 100 points. 1 of 2 goals met" in words

@@ -79,7 +79,7 @@ def test_selected_drills_are_imported_and_listed_with_their_origin(window: OpenW
     assert card is not None
     assert (card.name, card.origin) == ("small", "A <i>course</i>")
     assert "A <i>course</i>" in card.facts
-    window.choose("small")
+    window.select_drill("small")
     assert window.pages.currentWidget() is window.brief
     window.open_file(str(file))
     assert get_quarantine(window).items.list_names() == [
@@ -149,7 +149,7 @@ def test_problems_of_a_bundle_are_shown(window: OpenWindow, tmp_path: Path) -> N
     assert window.pages.currentWidget() is window.picker
 
 
-def drop(window: OpenWindow, *urls: QUrl) -> bool:
+def drop_urls(window: OpenWindow, *urls: QUrl) -> bool:
     """Drop *urls* on the window and return whether it accepts them."""
     data = QMimeData()
     data.setUrls(list(urls))
@@ -168,11 +168,11 @@ def drop(window: OpenWindow, *urls: QUrl) -> bool:
 
 def test_a_file_dropped_on_the_window_is_opened(window: OpenWindow, file: Path, tmp_path: Path) -> None:
     file_url = QUrl.fromLocalFile(str(file))
-    assert not drop(window, QUrl("https://example.org/x.mirrordrill"))
-    assert not drop(window, QUrl.fromLocalFile(str(tmp_path / "x.exe")))
-    assert not drop(window, file_url, file_url)
+    assert not drop_urls(window, QUrl("https://example.org/x.mirrordrill"))
+    assert not drop_urls(window, QUrl.fromLocalFile(str(tmp_path / "x.exe")))
+    assert not drop_urls(window, file_url, file_url)
     assert window.pages.currentWidget() is window.picker
-    assert drop(window, file_url)
+    assert drop_urls(window, file_url)
     get_quarantine(window)
 
 

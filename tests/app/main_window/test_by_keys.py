@@ -20,9 +20,9 @@ ALT = Qt.KeyboardModifier.AltModifier
 
 @pytest.fixture
 def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
-    window.choose("lab")
+    window.select_drill("lab")
     window.brief.started.emit("lab")
-    hands.wait(2.0)
+    hands.run_frames(2.0)
     QApplication.processEvents()
     return window
 
@@ -58,7 +58,7 @@ def test_escape_leaves_a_page_for_the_drills(
         ).trigger()
     QApplication.processEvents()
     assert window.pages.currentWidget() is not window.picker
-    hands.press(Qt.Key.Key_Escape)
+    hands.press_key(Qt.Key.Key_Escape)
     assert window.pages.currentWidget() is window.picker
 
 
@@ -67,10 +67,10 @@ def test_enter_and_escape_of_a_brief_work_wherever_the_focus_is(
     hands: Hands, window: OpenWindow, mode: str
 ) -> None:
     for key in (Qt.Key.Key_Escape, Qt.Key.Key_Return):
-        window.choose("automatic-failover")
+        window.select_drill("automatic-failover")
         window.brief.findChild(QRadioButton, mode).setFocus()
         window.brief.findChild(QRadioButton, mode).setChecked(True)
-        hands.press(key)
+        hands.press_key(key)
         QApplication.processEvents()
         wanted = window.picker if key == Qt.Key.Key_Escape else window.desk_page
         assert window.pages.currentWidget() is wanted
@@ -80,38 +80,38 @@ def test_the_key_of_a_panel_focuses_its_main_control(hands: Hands, lab: OpenWind
     for key, name in PANELS:
         lab.topology.setFocus()
         assert get_focus_widget() is lab.topology
-        hands.press(key, ALT)
+        hands.press_key(key, ALT)
         assert get_focus_widget().accessibleName() == name
         assert get_focus_widget() is not lab.topology
 
 
 def test_alt_2_focuses_a_query_window_for_typing(qtbot: Any, hands: Hands, lab: OpenWindow) -> None:
-    hands.press(Qt.Key.Key_2, ALT)
+    hands.press_key(Qt.Key.Key_2, ALT)
     qtbot.keyClicks(get_focus_widget(), "SELECT 1 AS one")
-    hands.press(Qt.Key.Key_F5)
-    hands.wait(0.5)
+    hands.press_key(Qt.Key.Key_F5)
+    hands.run_frames(0.5)
     assert lab.console.current is not None
     assert lab.console.current.state == "done"
 
 
 def test_after_its_key_the_monitor_can_be_refreshed(hands: Hands, lab: OpenWindow) -> None:
     monitor: Any = lab.desk.view("monitor")
-    hands.press(Qt.Key.Key_3, ALT)
-    hands.press(Qt.Key.Key_F5)
-    hands.wait(1.5)
+    hands.press_key(Qt.Key.Key_3, ALT)
+    hands.press_key(Qt.Key.Key_F5)
+    hands.run_frames(1.5)
     assert monitor.banner.text().startswith("Recorded")
 
 
 def test_del_in_the_fault_list_reverts_a_fault(hands: Hands, lab: OpenWindow) -> None:
     hands.window.session.apply_input("power-off SERVER_B")
-    hands.press(Qt.Key.Key_8, ALT)
-    hands.press(Qt.Key.Key_Down)
-    hands.press(Qt.Key.Key_Delete)
+    hands.press_key(Qt.Key.Key_8, ALT)
+    hands.press_key(Qt.Key.Key_Down)
+    hands.press_key(Qt.Key.Key_Delete)
     assert hands.drill.world.computers["SERVER_B"].powered
 
 
 def test_object_explorer_has_room_for_a_database_and_its_state(hands: Hands, lab: OpenWindow) -> None:
-    hands.press(Qt.Key.Key_F8)
+    hands.press_key(Qt.Key.Key_F8)
     QApplication.processEvents()
     tree = get_focus_widget()
     assert isinstance(tree, QTreeView)
@@ -122,10 +122,10 @@ def test_object_explorer_has_room_for_a_database_and_its_state(hands: Hands, lab
 
 
 def test_the_table_offers_the_same_actions_and_a_query(hands: Hands, lab: OpenWindow) -> None:
-    hands.press(Qt.Key.Key_9, ALT)
+    hands.press_key(Qt.Key.Key_9, ALT)
     for _ in range(2):  # past the first server and its database to the second server
-        hands.press(Qt.Key.Key_Down)
-    hands.press(Qt.Key.Key_Return)
+        hands.press_key(Qt.Key.Key_Down)
+    hands.press_key(Qt.Key.Key_Return)
     (menu,) = open_menus()
     offered = [action.text() for action in menu.actions()]
     query = next(action for action in menu.actions() if action.text().startswith("New query on"))

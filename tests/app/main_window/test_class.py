@@ -39,7 +39,7 @@ from app.views.topology import Topology
 from tests.app.main_window.conftest import Hands
 from tests.assertions import require
 from tests.class_process import HostProcess, Stranger, join, run_host
-from tests.forked import run
+from tests.forked import run_program
 from tests.hostile import window_kills
 from tests.open_window import OpenWindow
 from tests.scripted_host import run_scripted_host
@@ -89,7 +89,7 @@ def record_of(host: HostProcess) -> ClassRecord:
     return ClassRecord(str(host.database), new=False)
 
 
-def attend(hands: Hands, qtbot: QtBot, code: str, name: str = "Ann") -> ClassController:
+def join_class(hands: Hands, qtbot: QtBot, code: str, name: str = "Ann") -> ClassController:
     """Join the class and wait until its run is on the desk."""
     classes = get_classes(hands.window)
     classes.join_class(code, name)
@@ -97,33 +97,33 @@ def attend(hands: Hands, qtbot: QtBot, code: str, name: str = "Ann") -> ClassCon
     return classes
 
 
-def pace(state: str, until: int | None = None) -> PaceState:
+def build_pace(state: str, until: int | None = None) -> PaceState:
     return PaceState(state=state, until=until, clock=None, break_s=None, hosts=[])
 
 
 def test_a_seat_freezes_stops_at_a_limit_and_shows_messages(hands: Hands, qtbot: QtBot) -> None:
     window, session = hands.window, hands.window.session
     with run_scripted_host("planned-failover", "exam") as host:
-        classes = attend(hands, qtbot, host.code)
+        classes = join_class(hands, qtbot, host.code)
         assert session.running
         assert "in the class" in window.run_facts.text()
         assert window.scenario is not None
         assert not window.scenario.solution, "an exam gives no solution to a seat"
-        hands.wait(5.0)
-        window.do("sql SERVER_A SELECT 1")
-        host.say(pace("frozen"))
+        hands.run_frames(5.0)
+        window.apply_line("sql SERVER_A SELECT 1")
+        host.send_message(build_pace("frozen"))
         qtbot.waitUntil(lambda: "frozen" in window.run_facts.text(), timeout=WAIT_MS)
         tick = hands.drill.tick
         session.play()
         session.on_frame(100.0)
         assert hands.drill.tick == tick, "a frozen seat does not go on"
         message = {"kind": "instruction", "number": 99, "what": "message", "tick": None, "text": "well done"}
-        host.say(message)
+        host.send_message(message)
         qtbot.waitUntil(lambda: "Instructor: well done" in window.notice.text, timeout=WAIT_MS)
-        host.say(pace("running", until=tick))
+        host.send_message(build_pace("running", until=tick))
         qtbot.waitUntil(lambda: "stopped your run here" in window.notice.text, timeout=WAIT_MS)
         assert not session.running, "the run has come to its limit"
-        host.say(pace("running"))
+        host.send_message(build_pace("running"))
         qtbot.waitUntil(lambda: session.running, timeout=WAIT_MS)
         classes.stop()
 
@@ -131,20 +131,20 @@ def test_a_seat_freezes_stops_at_a_limit_and_shows_messages(hands: Hands, qtbot:
 def test_seat_follows_a_led_replay_and_continues_where_it_was(hands: Hands, qtbot: QtBot) -> None:
     session = hands.window.session
     with run_scripted_host("planned-failover", "practice") as host:
-        classes = attend(hands, qtbot, host.code, "Lee")
+        classes = join_class(hands, qtbot, host.code, "Lee")
         seat = require(classes.seat)
-        hands.wait(5.0)
+        hands.run_frames(5.0)
         tick, history = hands.drill.tick, session.history
         acts = [LogEntry(1, 100, "power-off SERVER_A", "", 0), LogEntry(2, 2000, "", "", 0)]
         second_run = ShownRun(2, "Bob", [LogEntry(1, 2500, "", "", 0)])
-        host.say(RunShown("Ann", acts, 1, second_run, 1500))
+        host.send_message(RunShown("Ann", acts, 1, second_run, 1500))
         qtbot.waitUntil(lambda: seat.replay is not None, timeout=WAIT_MS)
         replay = require(seat.replay)
         assert replay.isVisible()
         assert [pane.title.text() for pane in replay.pair.panes] == ["Seat 1, Ann", "Seat 2, Bob"]
         assert "SERVER_A" in replay.pair.panes[0].commands.toPlainText()
         assert "0:15" in replay.time.text()
-        host.say({"kind": "shown_at", "tick": 50})
+        host.send_message({"kind": "shown_at", "tick": 50})
         qtbot.waitUntil(lambda: not replay.pair.panes[0].commands.toPlainText(), timeout=WAIT_MS)
         replay.close()
         assert (replay.isVisible(), seat.replay) == (True, replay), "the instructor ends it"
@@ -153,14 +153,14 @@ def test_seat_follows_a_led_replay_and_continues_where_it_was(hands: Hands, qtbo
         session.on_frame(100.0)
         assert (hands.drill.tick, session.running) == (tick, False), "the own run waits"
         qtbot.waitUntil(lambda: bool(host.status["frozen"]), timeout=WAIT_MS)
-        host.say({"kind": "shown", "name": None, "acts": []})
+        host.send_message({"kind": "shown", "name": None, "acts": []})
         qtbot.waitUntil(lambda: seat.replay is None, timeout=WAIT_MS)
         assert session.running
         qtbot.waitUntil(lambda: not host.status["frozen"], timeout=WAIT_MS)
         session.pause()
-        host.say({"kind": "shown", "name": "Ann", "acts": acts})  # of an older host
+        host.send_message({"kind": "shown", "name": "Ann", "acts": acts})  # of an older host
         qtbot.waitUntil(lambda: seat.replay is not None, timeout=WAIT_MS)
-        host.say({"kind": "shown", "name": None, "acts": []})
+        host.send_message({"kind": "shown", "name": None, "acts": []})
         qtbot.waitUntil(lambda: seat.replay is None, timeout=WAIT_MS)
         assert not session.running, "whoever has paused finds it paused"
         classes.stop()
@@ -182,8 +182,8 @@ def test_late_comer_in_a_window_gets_prepared_events_at_their_own_times(
         classes = get_classes(window)
         classes.join_class(host.code, "Una")
         qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
-        hands.search()
-        hands.wait(1.0)
+        hands.finish_search()
+        hands.run_frames(1.0)
         assert "the boss calls" in window.notice.text
         assert [(item.tick, item.line_without_time) for item in hands.drill.journal] == [
             (800, "power-off SERVER_W")
@@ -218,11 +218,11 @@ def test_a_seat_that_rejoins_is_recorded(
         classes.join_class(host.code, "Kim")
         qtbot.waitUntil(lambda: window.session.loading or window.session.live is not None, timeout=WAIT_MS)
         qtbot.wait(3 * LISTEN_MS)
-        hands.search()
+        hands.finish_search()
         qtbot.wait(2 * LISTEN_MS)
         assert "in the class" in window.run_facts.text()
-        hands.wait(20.0)
-        window.do(f"note turn {turn}")
+        hands.run_frames(20.0)
+        window.apply_line(f"note turn {turn}")
         qtbot.waitUntil(partial(is_recorded, host, "Kim", f"note turn {turn}"), timeout=WAIT_MS)
         classes.stop()
         window.navigation.show_home()
@@ -237,9 +237,9 @@ def test_a_seat_that_rejoins_is_recorded(
 def test_a_seat_never_plays_unrecorded(hands: Hands, qtbot: QtBot) -> None:
     window = hands.window
     with run_scripted_host("planned-failover", "exam") as host:
-        classes = attend(hands, qtbot, host.code, "Lou")
-        hands.wait(1.0)
-        host.say({"kind": "refused", "text": "the seat is gone"})
+        classes = join_class(hands, qtbot, host.code, "Lou")
+        hands.run_frames(1.0)
+        host.send_message({"kind": "refused", "text": "the seat is gone"})
         qtbot.waitUntil(lambda: "the seat is gone" in window.notice.text, timeout=WAIT_MS)
         tick = hands.drill.tick
         window.session.apply_input("note nobody hears this")
@@ -256,7 +256,7 @@ def test_a_seat_that_opens_another_run_leaves_the_class(
     hands: Hands, qtbot: QtBot, host: HostProcess
 ) -> None:
     window = hands.window
-    classes = attend(hands, qtbot, host.code, "Lou")
+    classes = join_class(hands, qtbot, host.code, "Lou")
     window.navigation.show_home()
     window.session.close()
     qtbot.waitUntil(lambda: "You are no longer in the class" in window.notice.text, timeout=WAIT_MS)
@@ -266,14 +266,14 @@ def test_a_seat_that_opens_another_run_leaves_the_class(
 def test_the_status_bar_shows_the_state_of_the_seat(hands: Hands, qtbot: QtBot) -> None:
     facts = hands.window.run_facts
     with run_scripted_host("planned-failover", "exam") as host:
-        classes = attend(hands, qtbot, host.code, "Eva")
+        classes = join_class(hands, qtbot, host.code, "Eva")
         assert facts.text() == "exam  ·  in the class", "a seed could be rehearsed beside the exam"
         seat = require(classes.seat)
         seat.raise_hand("Why?")
-        host.say({"kind": "attention", "looked_at": True, "held": True})
+        host.send_message({"kind": "attention", "looked_at": True, "held": True})
         expected = "in the class  ·  hand raised  ·  watched  ·  taken over"
         qtbot.waitUntil(lambda: facts.text().endswith(expected), timeout=WAIT_MS)
-        host.say({"kind": "attention", "looked_at": False, "held": False})
+        host.send_message({"kind": "attention", "looked_at": False, "held": False})
         seat.raise_hand(None)
         qtbot.waitUntil(lambda: facts.text() == "exam  ·  in the class", timeout=WAIT_MS)
         classes.stop()
@@ -317,7 +317,7 @@ def test_the_window_continues_with_the_next_part(hands: Hands, qtbot: QtBot, tmp
     with run_host(tmp_path / "class.sqlite", "--plan", tmp_path / "plan.toml") as host:
         classes.join_class(host.code, "Ann", True)
         qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
-        steered = run("class", "console", "--database", host.database, lines="finish\nnext\n")
+        steered = run_program("class", "console", "--database", host.database, lines="finish\nnext\n")
         assert steered.returncode == 0, steered.stderr
         qtbot.waitUntil(
             lambda: window.session.live is not None and window.session.live.seed == 5, timeout=WAIT_MS
@@ -340,7 +340,7 @@ def finish_run_in_class(
     with run_host(folder / "class.sqlite", "--plan", folder / "plan.toml") as host:
         classes.join_class(host.code, "Ann")
         qtbot.waitUntil(lambda: hands.window.session.live is not None, timeout=WAIT_MS)
-        hands.wait(3.0)
+        hands.run_frames(3.0)
         hands.window.session.apply_input("finish")
         record = record_of(host)
         assert classes.seat is not None
@@ -375,14 +375,14 @@ def test_points_wait_for_the_self_assessment(
 ) -> None:
     window, shown_texts = hands.window, list[str]()
     with run_scripted_host("planned-failover", "exam", reflect=True) as host:
-        classes = attend(hands, qtbot, host.code)
-        hands.wait(1.0)
+        classes = join_class(hands, qtbot, host.code)
+        hands.run_frames(1.0)
         window.session.apply_input("finish")
         seat = require(classes.seat)
         qtbot.waitUntil(lambda: seat.form is not None, timeout=WAIT_MS)
         monkeypatch.setattr(window.notice, "show_info", shown_texts.append)
-        host.say(VerdictMessage({**build_failed_verdict(0, 0.0, ""), "score": 40.0}))
-        host.say({"kind": "attention", "looked_at": True, "held": False})
+        host.send_message(VerdictMessage({**build_failed_verdict(0, 0.0, ""), "score": 40.0}))
+        host.send_message({"kind": "attention", "looked_at": True, "held": False})
         qtbot.waitUntil(lambda: "watched" in window.run_facts.text(), timeout=WAIT_MS)
         assert shown_texts
         assert not any("of 100 points" in text for text in shown_texts)
@@ -413,7 +413,7 @@ def test_a_finished_seat_is_in_the_record(
     classes = get_classes(window)
     classes.join_class(host.code, "Bea")
     qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
-    hands.wait(3.0)
+    hands.run_frames(3.0)
     window.session.apply_input("note all is well")
     window.session.apply_input("finish")
     qtbot.waitUntil(lambda: "The host verified your run" in window.notice.text, timeout=WAIT_MS)
@@ -558,7 +558,7 @@ def test_without_a_network_a_run_starts_from_a_file_and_names_its_log(
     classes = get_classes(window)
     classes.join_class(str(seat_file), "Dan")
     qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
-    hands.wait(3.0)
+    hands.run_frames(3.0)
     window.session.apply_input("note far away")
     window.session.apply_input("finish")
     qtbot.waitUntil(lambda: "Hand in your log" in window.notice.text, timeout=WAIT_MS)
@@ -576,7 +576,7 @@ def test_without_a_network_a_run_starts_from_a_file_and_names_its_log(
     )],
 )  # fmt: skip
 def test_interrupted_seat_leaves_every_input_in_the_record(tmp_path: Path, victim: str, kills: int) -> None:
-    window_kills.run(tmp_path, kills, seed=kills, victim=victim)
+    window_kills.run_kills(tmp_path, kills, seed=kills, victim=victim)
 
 
 @pytest.mark.parametrize(
@@ -607,7 +607,7 @@ def test_window_reports_a_lost_host(hands: Hands, qtbot: QtBot, tmp_path: Path) 
         qtbot.waitUntil(lambda: window.run_facts.text().endswith("in the class"), timeout=WAIT_MS)
         host.kill()
         qtbot.waitUntil(lambda: "not connected, recording" in window.run_facts.text(), timeout=WAIT_MS)
-        window.do("note alone")
+        window.apply_line("note alone")
         host.start()
         qtbot.waitUntil(lambda: window.run_facts.text().endswith("in the class"), timeout=WAIT_MS)
         classes.stop()
@@ -625,7 +625,7 @@ def test_unwritable_log_ends_the_seat(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(SeatLog, "_write", fill_disk)
-    window.do("note lost")
+    window.apply_line("note lost")
     assert "No space left" in window.notice.text
     qtbot.waitUntil(lambda: "no longer in a class" in window.run_facts.text(), timeout=WAIT_MS)
     window.session.play()
@@ -662,9 +662,9 @@ def test_end_for_all_opens_the_debrief_of_each_seat(
     with run_host(tmp_path / "class.sqlite", "planned-failover", "--mode", "practice") as host:
         classes.join_class(host.code, "Hal")
         qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
-        hands.wait(3.0)
+        hands.run_frames(3.0)
         drill = hands.drill
-        assert run("class", "console", "--database", host.database, lines="finish\n").returncode == 0
+        assert run_program("class", "console", "--database", host.database, lines="finish\n").returncode == 0
         qtbot.waitUntil(lambda: drill.finished, timeout=WAIT_MS)
         qtbot.waitUntil(lambda: "the class has ended" in window.run_facts.text(), timeout=WAIT_MS)
         assert window.pages.currentWidget() is window.debrief
@@ -721,15 +721,15 @@ def test_interrupted_class_is_offered_at_the_next_start(
 ) -> None:
     window, choices = hands.window, list[object]()
 
-    def offer() -> str:
+    def read_notice() -> str:
         window.notice.clear()
         class_offers.offer_return(store, window.notice, choices.append, lambda: choices.append("seat"))
         return window.notice.offer_button.text() if window.notice.offer_button is not None else ""
 
-    assert offer() == ""
+    assert read_notice() == ""
     seat = class_offers.SeatKey("CODE", "Ann", open=True)
     class_offers.keep_seat(store, seat)
-    assert offer() == "Return to your class"
+    assert read_notice() == "Return to your class"
     require(window.notice.offer_button).click()
     database = tmp_path / "held.sqlite"
     parts = '[[part]]\nkind = "lesson"\n[[part]]\nkind = "post"\n'
@@ -742,13 +742,13 @@ def test_interrupted_class_is_offered_at_the_next_start(
     store.set(settings.CLASS_HELD, str(database))
     record = ClassRecord(str(database), new=False)
     record.change_columns(state=OVER)
-    assert offer() == "Continue your class", "the next part has not begun"
+    assert read_notice() == "Continue your class", "the next part has not begun"
     record.start_next_part()
     record.change_columns(state=OVER)
-    assert offer() == "Return to your class", "the last part has ended"
+    assert read_notice() == "Return to your class", "the last part has ended"
     record.change_columns(state=RUNNING)
     record.close()
-    assert offer() == "Continue your class"
+    assert read_notice() == "Continue your class"
     assert "at 0:00" in window.notice.text
     assert "1 seat" in window.notice.text
     require(window.notice.offer_button).click()
@@ -762,7 +762,7 @@ def test_hand_is_still_raised_after_a_rejoin_and_f1_opens_the_help(
     window = hands.window
     classes = get_classes(window)
     for hand in (None, "Which server?"):
-        attend(hands, qtbot, fresh_host.code, "Uma")
+        join_class(hands, qtbot, fresh_host.code, "Uma")
         seat = require(classes.seat)
         assert seat.hand == hand
         if hand is None:
@@ -785,9 +785,9 @@ def _is_raised(host: HostProcess, name: str) -> bool:
     record.close()
     assert the_class is not None
 
-    async def ask() -> bool:
+    async def request_hand_state() -> bool:
         async with console.connect_to_host(the_class) as socket:
             tiles = json.loads(await socket.recv())["tiles"]
             return any(tile["name"] == name and tile["hand"] is not None for tile in tiles)
 
-    return asyncio.run(ask())
+    return asyncio.run(request_hand_state())

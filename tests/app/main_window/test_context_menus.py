@@ -51,10 +51,10 @@ def strays(hands: Hands) -> Iterator[StrayWindows]:
     app.removeEventFilter(collector)
 
 
-def play(hands: Hands, name: str) -> World:
-    hands.window.choose(name)
+def start_drill(hands: Hands, name: str) -> World:
+    hands.window.select_drill(name)
     hands.window.brief.started.emit("lab")
-    hands.wait(1.0)
+    hands.run_frames(1.0)
     return hands.drill.world
 
 
@@ -87,7 +87,7 @@ def list_labels(hands: Hands, target: ActionTarget) -> list[str]:
     return [action.text() for action in list_leaf_actions(menu)]
 
 
-def choose(hands: Hands, target: ActionTarget, text: str) -> None:
+def choose_menu_item(hands: Hands, target: ActionTarget, text: str) -> None:
     menu = QMenu()
     hands.window.topology.fill_menu(menu, target)
     action = next((action for action in list_leaf_actions(menu) if action.text() == text), None)
@@ -102,20 +102,20 @@ def choose(hands: Hands, target: ActionTarget, text: str) -> None:
 def test_every_menu_item_works_and_opens_no_stray_window(
     hands: Hands, strays: StrayWindows, lab: str
 ) -> None:
-    world = play(hands, lab)
+    world = start_drill(hands, lab)
     chosen_count = 0
     for target in list_all_targets(world):
         for text in list_labels(hands, target):
-            choose(hands, target, text)
+            choose_menu_item(hands, target, text)
             chosen_count += 1
-        hands.wait(0.5)
+        hands.run_frames(0.5)
         hands.window.session.apply_input("revert-all")
     assert chosen_count > 30
     assert strays.found == []
 
 
 def test_a_node_offers_powershell_and_an_instance_a_query(hands: Hands) -> None:
-    play(hands, "ag-lab")
+    start_drill(hands, "ag-lab")
     assert "New query on NODE_1" in list_labels(hands, ActionTarget("server", ("NODE_1",)))
     assert "PowerShell on NODE_1" in list_labels(hands, ActionTarget("server", ("NODE_1",)))
     share = list_labels(hands, ActionTarget("server", ("FSW",)))
@@ -123,7 +123,7 @@ def test_a_node_offers_powershell_and_an_instance_a_query(hands: Hands) -> None:
 
 
 def test_a_double_click_opens_the_matching_view(hands: Hands) -> None:
-    play(hands, "fci-lab")
+    start_drill(hands, "fci-lab")
     console, topology = hands.window.console, hands.window.topology
     before = len(console.list_windows())
     for name in 2 * ("NODE_4", "SQLFCI1", "nothing of that name"):
@@ -136,13 +136,13 @@ def test_a_double_click_opens_the_matching_view(hands: Hands) -> None:
 @pytest.mark.parametrize("surface", ["debrief", "theme", "presenter"])
 def test_no_window_appears_beside_the_main_window(hands: Hands, strays: StrayWindows, surface: str) -> None:
     window = hands.window
-    window.choose("automatic-failover")
+    window.select_drill("automatic-failover")
     window.brief.started.emit("guided")
-    hands.wait(1.0)
+    hands.run_frames(1.0)
     if surface == "presenter":
         window.actions_by_name["view.present"].trigger()
     window.session.apply_input("finish")
-    hands.wait(2.0)
+    hands.run_frames(2.0)
     QApplication.processEvents()
     if surface == "theme":
         window.appearance.set_theme("dark")

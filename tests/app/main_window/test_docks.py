@@ -84,7 +84,7 @@ class Run:
     terms: Terms
 
 
-def run(truth: bool = True, **parts: object) -> Any:
+def build_run(truth: bool = True, **parts: object) -> Any:
     return Run(SimpleNamespace(**{"clusters": {}, "groups": {}, "replicas": {}, **parts}), Terms(truth))
 
 
@@ -101,19 +101,19 @@ def test_a_run_has_the_panels_of_its_technology(qtbot: QtBot) -> None:
         return {name for name in ("monitor", "dashboard", "cluster", "events") if desk.docks[name].isHidden()}
 
     node: dict[str, object] = {"N": None}
-    assert list_hidden_docks(run()) == {"dashboard", "cluster"}
+    assert list_hidden_docks(build_run()) == {"dashboard", "cluster"}
     desk.focus_view("dashboard")
     assert messages == ["This drill has no availability group."]
-    assert list_hidden_docks(run(clusters=node)) == {"monitor", "dashboard"}
-    assert list_hidden_docks(run(clusters=node, replicas=node)) == {"monitor"}
+    assert list_hidden_docks(build_run(clusters=node)) == {"monitor", "dashboard"}
+    assert list_hidden_docks(build_run(clusters=node, replicas=node)) == {"monitor"}
     mirrored = {1: Group(kind="mirroring", databases=("Sales",))}
-    assert list_hidden_docks(run(clusters=node, groups=mirrored)) == {"dashboard"}
-    assert list_hidden_docks(run(truth=False)) == {"dashboard", "cluster", "events"}
+    assert list_hidden_docks(build_run(clusters=node, groups=mirrored)) == {"dashboard"}
+    assert list_hidden_docks(build_run(truth=False)) == {"dashboard", "cluster", "events"}
     desk.arrange("learner")
     assert desk.docks["events"].isHidden(), "places put back open nothing in an exam"
     desk.focus_view("events")
     assert "exam" in messages[-1]
-    assert list_hidden_docks(run()) == {"dashboard", "cluster"}
+    assert list_hidden_docks(build_run()) == {"dashboard", "cluster"}
     desk.show()
     desk.expect_restore(desk.save_state(), QSize(900, 640))
     desk.resize(900, 640)
@@ -183,8 +183,8 @@ def test_a_view_that_is_created_later_shows_the_current_selection(hands: Hands) 
     """Database, selected object and selected time of the run apply to views that are opened afterwards."""
     window = hands.window
     window.show_brief(build_lab_of(25))
-    window.start("lab")
-    hands.wait(1.0)
+    window.start_drill("lab")
+    hands.run_frames(1.0)
     for name in ("monitor", "table"):
         assert name not in window.desk.views
     window.topology.choose(ActionTarget("server", ("SERVER_B",)))
@@ -196,8 +196,8 @@ def test_a_view_that_is_created_later_shows_the_current_selection(hands: Hands) 
 def test_views_of_one_server_follow_the_selection_in_the_topology(hands: Hands) -> None:
     window = hands.window
     window.show_brief(load_shipped_scenario("ag-lab"))
-    window.start("lab")
-    hands.wait(1.0)
+    window.start_drill("lab")
+    hands.run_frames(1.0)
     log = window.desk.get_view_of(ErrorLog)
     window.topology.choose(ActionTarget("server", ("NODE_2",)))
     boxes = window.desk.get_view_of(Dashboard).servers, window.desk.get_view_of(ClusterManager).nodes
@@ -211,19 +211,19 @@ def test_views_of_one_server_follow_the_selection_in_the_topology(hands: Hands) 
 def test_resizing_the_window_keeps_the_proportions(qtbot: QtBot, window: OpenWindow) -> None:
     """A small window squeezes panels to their minimum sizes; maximizing it restores the previous proportions."""
 
-    def sizes(width: int, height: int) -> dict[str, tuple[int, int]]:
+    def measure_docks(width: int, height: int) -> dict[str, tuple[int, int]]:
         window.resize(width, height)
         for _ in range(6):
             QApplication.processEvents()
         docks = window.desk.docks
         return {name: (docks[name].width(), docks[name].height()) for name in ("brief", "charts", "timing")}
 
-    window.choose("automatic-failover")
-    window.start("practice")
+    window.select_drill("automatic-failover")
+    window.start_drill("practice")
     window.session.pause()
-    large = sizes(1920, 1040)
-    assert sizes(800, 600) != large
-    second_sizes = sizes(1920, 1040)
+    large = measure_docks(1920, 1040)
+    assert measure_docks(800, 600) != large
+    second_sizes = measure_docks(1920, 1040)
     for name, (width, height) in large.items():
         assert abs(second_sizes[name][0] - width) <= 0.02 * 1920, name
         assert abs(second_sizes[name][1] - height) <= 0.03 * 1040, name

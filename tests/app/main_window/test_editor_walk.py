@@ -41,9 +41,9 @@ class Keyboard:
 
     def __call__(self, key: Qt.Key, *modifiers: Qt.KeyboardModifier, times: int = 1) -> None:
         for _ in range(times):
-            self.hands.press(key, *modifiers)
+            self.hands.press_key(key, *modifiers)
 
-    def write(self, text: str) -> None:
+    def type_text(self, text: str) -> None:
         widget = QApplication.focusWidget()
         assert widget is not None
         self.hands.qtbot.keyClicks(widget, text)
@@ -72,7 +72,7 @@ def test_a_drill_is_created_without_a_mouse(
     go_to_section(press, page, "")
     press(Key.Key_Tab)
     press(Key.Key_A, CTRL)
-    press.write("Night shift")
+    press.type_text("Night shift")
     press(Key.Key_Tab)
     assert read_data(page)["title"] == "Night shift"
 
@@ -113,7 +113,7 @@ def test_a_drill_is_created_without_a_mouse(
     press(Key.Key_4, CTRL)
     assert page.text.hasFocus()
     press(Key.Key_End, CTRL)
-    press.write("# by hand")
+    press.type_text("# by hand")
     press(Key.Key_F5)
     hands.qtbot.waitUntil(lambda: page.findings.heading.startswith("The solution earns"), timeout=60_000)
     press(Key.Key_5, CTRL)

@@ -33,7 +33,7 @@ from app.view_models.offers import ActionTarget
 from app.widgets.docks import DOCKS, NAMES
 from tests.app.main_window.conftest import Hands
 from tests.children import find_child
-from tests.engine.drill.texts import small
+from tests.engine.drill.texts import change_small_text
 
 HIDDEN = (
     "close-firewall SERVER_W 5022",
@@ -137,7 +137,7 @@ def list_stop_texts(hands: Hands) -> Iterator[str]:
         window.actions_by_name[name].trigger()
         if (box := QApplication.activeModalWidget()) is not None:
             box.close()
-        hands.search()
+        hands.finish_search()
         yield f"{name} {window.notice.text} {hands.drill.tick}"
 
 
@@ -225,9 +225,9 @@ def play_exam(hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def begin_exam(hands: Hands, mode: str, acts: tuple[str, ...]) -> None:
     window = hands.window
-    window.play.begin(small(('[[goal]]\nname = "served"', play_course(acts))), mode, seed=3)
+    window.play.begin(change_small_text(('[[goal]]\nname = "served"', play_course(acts))), mode, seed=3)
     window.session.play()
-    hands.wait(SECONDS)
+    hands.run_frames(SECONDS)
     window.topology.choose(ActionTarget("server", ("SERVER_A",)))
 
 

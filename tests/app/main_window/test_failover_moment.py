@@ -49,8 +49,8 @@ def staged_window(
     return show_window(qtbot, profile, store)
 
 
-def begin(window: OpenWindow, name: str, mode: str) -> None:
-    window.choose(name)
+def start_drill(window: OpenWindow, name: str, mode: str) -> None:
+    window.select_drill(name)
     window.brief.started.emit(mode)
     window.topology.setFocus()
 
@@ -71,7 +71,7 @@ def wait_for(window: OpenWindow, state: str) -> list[str]:
     raise AssertionError(f"the stage did not reach {state!r}")
 
 
-def press(qtbot: QtBot, key: Qt.Key) -> None:
+def press_key(qtbot: QtBot, key: Qt.Key) -> None:
     qtbot.keyClick(QApplication.focusWidget(), key)
 
 
@@ -79,7 +79,7 @@ def test_a_failover_is_watched_stepped_and_replayed_by_keyboard(
     staged_window: OpenWindow, qtbot: QtBot
 ) -> None:
     window, stage = staged_window, staged_window.failover_moment.stage
-    begin(window, "automatic-failover", "practice")
+    start_drill(window, "automatic-failover", "practice")
     QApplication.processEvents()
     docks = {name: dock.geometry() for name, dock in window.desk.docks.items()}
     wait_for(window, "live")
@@ -97,18 +97,18 @@ def test_a_failover_is_watched_stepped_and_replayed_by_keyboard(
     (failover,) = window.session.live.build_report()["failovers"]
     assert stage.view.failover == f"{failover['failover_s']:.2f}"
     assert stage.view.gauge[1] == failover["published_s"]
-    press(qtbot, Qt.Key.Key_Left)
+    press_key(qtbot, Qt.Key.Key_Left)
     assert stage.view.heading.startswith("Undo")
     for _ in range(9):
-        press(qtbot, Qt.Key.Key_Left)
+        press_key(qtbot, Qt.Key.Key_Left)
     assert stage.view.heading.startswith("Detection")
-    press(qtbot, Qt.Key.Key_Right)
+    press_key(qtbot, Qt.Key.Key_Right)
     assert stage.view.heading.startswith("Redo")
-    press(qtbot, Qt.Key.Key_R)
+    press_key(qtbot, Qt.Key.Key_R)
     assert stage.view.heading.startswith("Detection")
     qtbot.waitUntil(lambda: stage.view.elapsed != "0.00")
     inputs = list(window.session.live.journal)
-    press(qtbot, Qt.Key.Key_Escape)
+    press_key(qtbot, Qt.Key.Key_Escape)
     QApplication.processEvents()
     assert window.desk.isVisible()
     assert window.session.running
@@ -124,10 +124,10 @@ def test_the_stage_enlarges_its_text_as_soon_as_the_user_presents(
     staged_window: OpenWindow, qtbot: QtBot
 ) -> None:
     window, stage = staged_window, staged_window.failover_moment.stage
-    begin(window, "automatic-failover", "practice")
+    start_drill(window, "automatic-failover", "practice")
     wait_for(window, "over")
     assert not stage.canvas.far
-    press(qtbot, Qt.Key.Key_P)
+    press_key(qtbot, Qt.Key.Key_P)
     assert window.presenting.is_active
     assert stage.canvas.far
     assert stage.canvas.hasFocus()
@@ -142,14 +142,14 @@ def test_the_stage_enlarges_its_text_as_soon_as_the_user_presents(
 
 def test_a_layout_chosen_during_the_stage_stays_after_it(staged_window: OpenWindow, qtbot: QtBot) -> None:
     window = staged_window
-    begin(window, "automatic-failover", "practice")
+    start_drill(window, "automatic-failover", "practice")
     wait_for(window, "over")
-    press(qtbot, Qt.Key.Key_Escape)
+    press_key(qtbot, Qt.Key.Key_Escape)
     desk_docks = [name for name, dock in window.desk.docks.items() if dock.isVisible()]
     for is_presenting in (True, False):
         qtbot.keyClick(window, Qt.Key.Key_F12)
-        press(qtbot, Qt.Key.Key_P)
-        press(qtbot, Qt.Key.Key_Escape)
+        press_key(qtbot, Qt.Key.Key_P)
+        press_key(qtbot, Qt.Key.Key_Escape)
         assert window.presenting.is_active is is_presenting
         assert window.desk.isVisible()
         assert window.desk.docks["console"].isVisible() is not is_presenting
@@ -166,7 +166,7 @@ def test_a_layout_chosen_during_the_stage_stays_after_it(staged_window: OpenWind
 def test_groups_and_instances_are_staged_with_their_own_phases(
     staged_window: OpenWindow, name: str, mode: str, line: str, last_heading: str
 ) -> None:
-    begin(staged_window, name, mode)
+    start_drill(staged_window, name, mode)
     if line:
         for _ in range(200):
             staged_window.session.on_frame(50.0)
@@ -190,7 +190,7 @@ def test_the_stage_stays_closed_if_disabled(
     hands: Hands, staged_window: OpenWindow, choice: str, mode: str
 ) -> None:
     staged_window.store.set(settings.FAILOVER_MOMENT, choice)
-    begin(staged_window, "automatic-failover", mode)
+    start_drill(staged_window, "automatic-failover", mode)
     for _ in range(2_000):
         staged_window.session.on_frame(50.0)
         assert not staged_window.failover_moment.state
@@ -200,7 +200,7 @@ def test_the_stage_stays_closed_if_disabled(
 
 
 def test_the_stage_asks_a_person_who_is_typing(staged_window: OpenWindow, qtbot: QtBot) -> None:
-    begin(staged_window, "automatic-failover", "practice")
+    start_drill(staged_window, "automatic-failover", "practice")
     query = staged_window.console.open_query("SERVER_B", "")
     query.editor.setFocus()
     for _ in range(FRAMES_MAX):
@@ -229,7 +229,7 @@ def test_the_film_is_written(
     monkeypatch.setattr(failover_moment, "FRAME_S", 3.0)
     monkeypatch.setattr(failover_moment, "FRAMES_PER_S", 1)
     monkeypatch.setattr(failover_moment, "SIZE", QSize(320, 180))
-    begin(staged_window, "automatic-failover", "practice")
+    start_drill(staged_window, "automatic-failover", "practice")
     wait_for(staged_window, "over")
     frame = failover_moment.SIZE.width() * failover_moment.SIZE.height() * 3
     for kind, encoder_found in (("GIF", None), ("MP4", None), ("MP4", str(encoder))):
@@ -237,7 +237,7 @@ def test_the_film_is_written(
         answer = (str(tmp_path / "failover.gif"), f"{kind} (*.{kind.lower()})")
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, answer=answer: answer)
         file = tmp_path / f"failover.{kind.lower()}"
-        press(qtbot, Qt.Key.Key_E)
+        press_key(qtbot, Qt.Key.Key_E)
         if kind == "MP4" and encoder_found is None:
             assert "ffmpeg" in staged_window.notice.text
             assert not file.exists()
@@ -252,14 +252,14 @@ def test_a_film_that_cannot_be_written_is_refused_at_once(
     staged_window: OpenWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A film of a cluster takes more than a minute to draw."""
-    begin(staged_window, "automatic-failover", "practice")
+    start_drill(staged_window, "automatic-failover", "practice")
     wait_for(staged_window, "over")
     (tmp_path / "folder.gif").mkdir()
     for target in ("folder.gif", "missing/failover.gif"):
         answer = (str(tmp_path / target), "GIF (*.gif)")
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, answer=answer: answer)
         staged_window.notice.clear()
-        press(qtbot, Qt.Key.Key_E)
+        press_key(qtbot, Qt.Key.Key_E)
         assert "cannot be written" in staged_window.notice.text
         assert "Errno" not in staged_window.notice.text
         assert "unfinished" not in staged_window.notice.text
@@ -273,7 +273,7 @@ def test_a_film_never_replaces_a_file_that_the_dialog_did_not_name(
     from app.main_window import failover_moment
 
     monkeypatch.setattr(failover_moment, "FRAME_S", 3.0)
-    begin(staged_window, "automatic-failover", "practice")
+    start_drill(staged_window, "automatic-failover", "practice")
     wait_for(staged_window, "over")
     button = staged_window.failover_moment.stage.buttons["export"]
     words, requests = button.text(), list[str]()
@@ -294,11 +294,11 @@ def test_a_film_never_replaces_a_file_that_the_dialog_did_not_name(
 
         monkeypatch.setattr(QFileDialog, "getSaveFileName", ask)
         monkeypatch.setattr(QMessageBox, "question", refuse)
-        press(qtbot, Qt.Key.Key_E)
+        press_key(qtbot, Qt.Key.Key_E)
         assert len(questions) == (name != "new")
         assert (tmp_path / "failover.gif").read_bytes() == (tmp_path / "failover.mp4").read_bytes()
     assert not button.isEnabled()
-    press(qtbot, Qt.Key.Key_E)
+    press_key(qtbot, Qt.Key.Key_E)
     assert len(requests) == 3
     qtbot.waitUntil(button.isEnabled, timeout=60_000)
     assert button.text() == words
@@ -306,7 +306,7 @@ def test_a_film_never_replaces_a_file_that_the_dialog_did_not_name(
 
 
 def test_the_reason_is_offered_after_a_jump_to_the_failure(staged_window: OpenWindow) -> None:
-    begin(staged_window, "forced-service", "practice")
+    start_drill(staged_window, "forced-service", "practice")
     staged_window.session.pause()
     for _ in range(4_000):
         if not staged_window.session.busy:
@@ -319,7 +319,7 @@ def test_the_reason_is_offered_after_a_jump_to_the_failure(staged_window: OpenWi
 
 
 def test_the_reason_for_no_failover_is_revealed_by_keys(staged_window: OpenWindow, qtbot: QtBot) -> None:
-    begin(staged_window, "forced-service", "practice")
+    start_drill(staged_window, "forced-service", "practice")
     for _ in range(4_000):
         staged_window.session.on_frame(50.0)
         if "no automatic failover" in staged_window.notice.text:
@@ -333,11 +333,11 @@ def test_the_reason_for_no_failover_is_revealed_by_keys(staged_window: OpenWindo
     assert view.revealed == 0
     assert staged_window.failover_moment.stage.buttons["forth"].text().startswith("Next requirement")
     for _ in view.rows:
-        press(qtbot, Qt.Key.Key_Right)
+        press_key(qtbot, Qt.Key.Key_Right)
     view = staged_window.failover_moment.stage.view
     assert view.is_complete
     assert {row.name for row in view.rows if not row.is_met} >= {"A witness is configured", "Safety is FULL"}
-    press(qtbot, Qt.Key.Key_Escape)
+    press_key(qtbot, Qt.Key.Key_Escape)
     assert staged_window.desk.isVisible()
     assert staged_window.session.running
 
@@ -399,7 +399,7 @@ def test_text_of_the_stage_is_read_from_the_back_row(
     staged_window: OpenWindow, qtbot: QtBot, name: str, mode: str, line: str
 ) -> None:
     """Text has at least 24 pixels at 1920×1080 when presenting and 11 at 1366×768, and nothing is cut off."""
-    begin(staged_window, name, mode)
+    start_drill(staged_window, name, mode)
     views: list[StageView | WhyNotView] = []
     if line == "why":
         assert staged_window.session.history is not None

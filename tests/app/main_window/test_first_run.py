@@ -38,7 +38,7 @@ def newcomer(qtbot: QtBot, store: WindowSettings, profile: Profile) -> OpenWindo
     return show_window(qtbot, profile, store)
 
 
-def press(qtbot: QtBot, key: Qt.Key = Qt.Key.Key_Return) -> None:
+def press_key(qtbot: QtBot, key: Qt.Key = Qt.Key.Key_Return) -> None:
     qtbot.keyClick(QApplication.focusWidget(), key)
 
 
@@ -59,7 +59,7 @@ def test_a_new_user_watches_the_first_run_and_restores_the_server_by_keyboard(
 ) -> None:
     window, mark = newcomer, newcomer.first_run.mark
     assert window.picker.top.first_run.isVisible()
-    press(qtbot)
+    press_key(qtbot)
     texts, stage = [], window.failover_moment.stage
     for number, (title, phase) in enumerate(zip(TITLES, (0, 1, 2, 5, 5), strict=True), start=1):
         wait_for_mark(window, title)
@@ -71,7 +71,7 @@ def test_a_new_user_watches_the_first_run_and_restores_the_server_by_keyboard(
         assert mark.count.text() == f"{number} of 5"
         assert mark.next.hasFocus()
         texts.append(mark.text.text())
-        press(qtbot)
+        press_key(qtbot)
     drill = window.session.live
     assert drill is not None
     (failover,) = drill.build_report()["failovers"]
@@ -85,13 +85,13 @@ def test_a_new_user_watches_the_first_run_and_restores_the_server_by_keyboard(
     assert window.session.speed == SLOW
     wait_for_mark(window, "Your turn: power on SERVER_A")
     assert not stage.isVisible()
-    press(qtbot)
+    press_key(qtbot)
     assert [item.command_text for item in drill.journal] == [first_run.POWER_OFF, first_run.POWER_ON]
     wait_for_mark(window, "SERVER_A returns")
     assert window.session.speed == FAST
     wait_for_mark(window, "Protected again")
     assert drill.is_condition_met("Sales is SYNCHRONIZED and Sales on SERVER_A is MIRROR")
-    press(qtbot)
+    press_key(qtbot)
     assert window.pages.currentWidget() is window.brief
     assert window.scenario is not None
     assert window.scenario.name == "automatic-failover"
@@ -106,10 +106,10 @@ def test_a_new_user_watches_the_first_run_and_restores_the_server_by_keyboard(
 def test_escape_leaves_the_first_run_and_restores_every_panel(newcomer: OpenWindow, qtbot: QtBot) -> None:
     window = newcomer
     docks = {name: dock.isHidden() for name, dock in window.desk.docks.items()}
-    press(qtbot)
+    press_key(qtbot)
     wait_for_mark(window, TITLES[0])
     assert all(dock.isHidden() for dock in window.desk.docks.values())
-    press(qtbot, Qt.Key.Key_Escape)
+    press_key(qtbot, Qt.Key.Key_Escape)
     assert window.pages.currentWidget() is window.picker
     assert window.session.live is None
     assert {name: dock.isHidden() for name, dock in window.desk.docks.items()} == docks
@@ -119,29 +119,29 @@ def test_escape_leaves_the_first_run_and_restores_every_panel(newcomer: OpenWind
 
 def test_escape_between_two_captions_leaves_the_first_run(newcomer: OpenWindow, qtbot: QtBot) -> None:
     window = newcomer
-    press(qtbot)
+    press_key(qtbot)
     wait_for_mark(window, TITLES[0])
-    press(qtbot)
+    press_key(qtbot)
     wait_for_mark(window, TITLES[1])
-    press(qtbot)
+    press_key(qtbot)
     assert not window.first_run.mark.isVisible()
-    press(qtbot, Qt.Key.Key_Escape)
+    press_key(qtbot, Qt.Key.Key_Escape)
     assert window.pages.currentWidget() is window.picker
     assert window.session.live is None
 
 
 def test_help_asks_before_leaving_a_run_and_keeps_it(hands: Hands, profile: Profile, qtbot: QtBot) -> None:
     window = hands.window
-    window.choose("automatic-failover")
-    window.start("practice")
-    hands.wait(3.0)
+    window.select_drill("automatic-failover")
+    window.start_drill("practice")
+    hands.run_frames(3.0)
     window.actions_by_name["help.first_run"].trigger()
     hands.say_yes()
     wait_for_mark(window, TITLES[0])
     (run,) = profile.list_unfinished_runs()
     assert (run.scenario_name, run.tick) == ("automatic-failover", 300)
-    window.resume(run.run_id)
-    hands.search()
+    window.resume_run(run.run_id)
+    hands.finish_search()
     assert not window.first_run.mark.isVisible()
     assert window.session.live is not None
     assert window.session.live.scenario.name == "automatic-failover"
@@ -150,21 +150,21 @@ def test_help_asks_before_leaving_a_run_and_keeps_it(hands: Hands, profile: Prof
 def test_opening_another_drill_ends_the_first_run_without_a_question(
     newcomer: OpenWindow, qtbot: QtBot
 ) -> None:
-    press(qtbot)
+    press_key(qtbot)
     wait_for_mark(newcomer, TITLES[0])
-    newcomer.choose("automatic-failover")
+    newcomer.select_drill("automatic-failover")
     assert newcomer.pages.currentWidget() is newcomer.brief
-    newcomer.start("practice")
+    newcomer.start_drill("practice")
     assert not newcomer.first_run.mark.isVisible()
     assert newcomer.session.running, "the clock of a drill never waits for the introduction"
     assert newcomer.irrevocable.is_run_at_risk
 
 
 def test_the_server_may_be_powered_on_in_any_way(newcomer: OpenWindow, qtbot: QtBot) -> None:
-    press(qtbot)
+    press_key(qtbot)
     for title in TITLES:
         wait_for_mark(newcomer, title)
-        press(qtbot)
+        press_key(qtbot)
     wait_for_mark(newcomer, "Your turn")
     newcomer.session.apply_input("power-on SERVER_A")
     wait_for_mark(newcomer, "SERVER_A returns")

@@ -18,10 +18,10 @@ from tests.open_window import OpenWindow
 Key, Mod = Qt.Key, Qt.KeyboardModifier
 
 
-def begin(hands: Hands, name: str = "lab") -> None:
-    hands.window.choose(name)
-    hands.window.start("practice" if name != "lab" else "lab")
-    hands.wait(2.0)
+def start_drill(hands: Hands, name: str = "lab") -> None:
+    hands.window.select_drill(name)
+    hands.window.start_drill("practice" if name != "lab" else "lab")
+    hands.run_frames(2.0)
 
 
 def find_question(window: OpenWindow) -> QMessageBox:
@@ -31,7 +31,7 @@ def find_question(window: OpenWindow) -> QMessageBox:
     return box
 
 
-def answer(window: OpenWindow, yes: bool) -> None:
+def answer_question(window: OpenWindow, yes: bool) -> None:
     box = find_question(window)
     role = QMessageBox.ButtonRole.DestructiveRole if yes else QMessageBox.ButtonRole.RejectRole
     next(button for button in box.buttons() if box.buttonRole(button) == role).click()
@@ -41,7 +41,7 @@ def answer(window: OpenWindow, yes: bool) -> None:
 @pytest.mark.parametrize("name", sorted(confirmations.ACTIONS))
 def test_every_irrevocable_action_asks_and_defaults_to_no(hands: Hands, name: str) -> None:
     window = hands.window
-    begin(hands)
+    start_drill(hands)
     drill = hands.drill
     for key in (Key.Key_Return, Key.Key_Space, Key.Key_Escape):
         window.actions_by_name[name].trigger()
@@ -60,19 +60,19 @@ def test_every_irrevocable_action_asks_and_defaults_to_no(hands: Hands, name: st
 
 def test_a_confirmed_action_is_executed(hands: Hands) -> None:
     window = hands.window
-    begin(hands)
+    start_drill(hands)
     first = hands.drill
     window.actions_by_name["drill.restart"].trigger()
-    answer(window, yes=True)
+    answer_question(window, yes=True)
     assert hands.drill is not first
     window.actions_by_name["drill.finish"].trigger()
-    answer(window, yes=True)
+    answer_question(window, yes=True)
     assert window.pages.currentWidget() is window.debrief
 
 
 def test_enter_presses_the_answer_that_has_the_focus(hands: Hands) -> None:
     window = hands.window
-    begin(hands)
+    start_drill(hands)
     drill = hands.drill
     window.actions_by_name["drill.finish"].trigger()
     box = find_question(window)
@@ -90,16 +90,16 @@ def test_without_a_run_no_confirmation_appears(hands: Hands) -> None:
 
 
 def test_closing_the_window_during_a_run_asks(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
-    begin(hands)
+    start_drill(hands)
     monkeypatch.setattr(QCloseEvent, "spontaneous", lambda _: True)
     assert not hands.window.close()
-    answer(hands.window, yes=False)
+    answer_question(hands.window, yes=False)
     assert hands.window.isVisible()
 
 
 def test_opening_another_drill_asks_but_a_script_opens_in_the_run(hands: Hands, tmp_path: Path) -> None:
     window = hands.window
-    begin(hands)
+    start_drill(hands)
     script = tmp_path / "failover.sql"
     script.write_text("SELECT 1")
     window.open_file(str(script))
@@ -111,42 +111,42 @@ def test_opening_another_drill_asks_but_a_script_opens_in_the_run(hands: Hands, 
         lambda: window.open_file("automatic-failover"),
     ):
         leave()
-        answer(window, yes=False)
+        answer_question(window, yes=False)
         assert window.session.live is drill
     window.choice.ask_to_choose("automatic-failover")
-    answer(window, yes=True)
+    answer_question(window, yes=True)
     assert window.pages.currentWidget() is window.brief
 
 
 def test_a_hint_with_a_cost_asks_and_a_free_one_does_not(hands: Hands) -> None:
     window = hands.window
-    begin(hands, "automatic-failover")
+    start_drill(hands, "automatic-failover")
     window.briefing.requested.emit("hint 1")
     assert "point" in find_question(window).informativeText()
-    answer(window, yes=False)
+    answer_question(window, yes=False)
     assert hands.drill.hints == []
     window.briefing.requested.emit("hint 1")
-    answer(window, yes=True)
+    answer_question(window, yes=True)
     assert len(hands.drill.hints) == 1
 
 
 def test_a_run_is_abandoned_only_after_a_question(hands: Hands, profile: Profile) -> None:
     window = hands.window
-    begin(hands)
-    hands.wait(3.0)
+    start_drill(hands)
+    hands.run_frames(3.0)
     window.show_home()
     (run,) = profile.list_unfinished_runs()
     window.picker.given_up.emit(run.run_id)
-    answer(window, yes=False)
+    answer_question(window, yes=False)
     assert profile.list_unfinished_runs()
     window.picker.given_up.emit(run.run_id)
-    answer(window, yes=True)
+    answer_question(window, yes=True)
     assert profile.list_unfinished_runs() == []
 
 
 def test_the_text_of_a_closed_window_can_be_reopened(hands: Hands) -> None:
     window = hands.window
-    begin(hands)
+    start_drill(hands)
     assert window.console.current is not None
     window.console.current.editor.setPlainText("SELECT precious")
     window.console.tools["close"].trigger()
@@ -171,7 +171,7 @@ def find_positions(
 
 def test_a_notice_moves_nothing_and_takes_no_focus(hands: Hands) -> None:
     window = hands.window
-    begin(hands)
+    start_drill(hands)
     window.topology.setFocus()
     QApplication.processEvents()
     before = find_positions(window)
@@ -188,9 +188,9 @@ def test_a_drill_that_ends_stays_on_screen_for_a_moment(
 ) -> None:
     monkeypatch.setattr(debrief_page, "WAIT_S", 60.0)
     window = hands.window
-    begin(hands, "automatic-failover")
+    start_drill(hands, "automatic-failover")
     window.session.set_speed(1000.0)
-    hands.wait(3600.0)
+    hands.run_frames(3600.0)
     assert hands.drill.finished
     assert window.pages.currentWidget() is window.desk_page
     assert "debrief" in window.notice.text
@@ -202,35 +202,35 @@ def test_a_drill_that_ends_stays_on_screen_for_a_moment(
 
 def test_space_pauses_and_resumes_outside_text_fields(hands: Hands) -> None:
     window = hands.window
-    begin(hands)
+    start_drill(hands)
     for place in (window.topology, window.desk.docks["timing"], window.console.tabs):
         window.session.play()
-        hands.press(Key.Key_Space, target=place)
+        hands.press_key(Key.Key_Space, target=place)
         assert not window.session.running
     assert window.console.current is not None
     window.session.play()
-    hands.press(Key.Key_Space, target=window.console.current.editor)
+    hands.press_key(Key.Key_Space, target=window.console.current.editor)
     assert window.session.running
     assert window.console.current.editor.toPlainText() == " "
 
 
 def test_f5_executes_the_front_window_from_anywhere(hands: Hands) -> None:
     window = hands.window
-    begin(hands)
+    start_drill(hands)
     assert window.console.current is not None
     window.console.current.editor.setPlainText("SELECT 1")
-    hands.press(Key.Key_F5, target=window.topology)
+    hands.press_key(Key.Key_F5, target=window.topology)
     assert hands.drill.journal[-1].verb == "sql"
 
 
 @pytest.mark.parametrize("key", [Key.Key_End, Key.Key_Home])
 def test_select_to_the_end_ends_no_drill(hands: Hands, key: Qt.Key) -> None:
     window = hands.window
-    begin(hands)
+    start_drill(hands)
     drill = hands.drill
     for place in (window.topology, window.console.current, window.input_line, window.briefing):
         assert place is not None
-        hands.press(key, Mod.ControlModifier, Mod.ShiftModifier, target=place)
+        hands.press_key(key, Mod.ControlModifier, Mod.ShiftModifier, target=place)
         assert window.irrevocable.box is None
         assert window.session.live is drill
         assert not drill.finished
@@ -239,11 +239,11 @@ def test_select_to_the_end_ends_no_drill(hands: Hands, key: Qt.Key) -> None:
 @pytest.mark.slow
 def test_another_drill_does_not_execute_the_old_text(hands: Hands) -> None:
     window = hands.window
-    begin(hands)
+    start_drill(hands)
     assert window.console.current is not None
     window.console.current.editor.setPlainText("ALTER DATABASE Sales SET PARTNER OFF")
     window.leave_run()
-    begin(hands, "automatic-failover")
+    start_drill(hands, "automatic-failover")
     assert set(window.console.list_drafts().values()) == {""}
     assert any("PARTNER OFF" in closed.text for closed in window.console.tabs.closed)
 
@@ -251,15 +251,15 @@ def test_another_drill_does_not_execute_the_old_text(hands: Hands) -> None:
 @pytest.mark.slow
 def test_a_continued_run_restores_its_texts(hands: Hands, profile: Profile) -> None:
     window = hands.window
-    begin(hands)
+    start_drill(hands)
     assert window.console.current is not None
     window.console.current.editor.setPlainText("SELECT mine")
     window.show_home()
-    begin(hands, "automatic-failover")
+    start_drill(hands, "automatic-failover")
     window.show_home()
     run = next(run for run in profile.list_unfinished_runs() if run.scenario_name == "lab")
-    window.resume(run.run_id)
-    hands.search()
+    window.resume_run(run.run_id)
+    hands.finish_search()
     assert "SELECT mine" in window.console.list_drafts().values()
 
 

@@ -48,7 +48,7 @@ def watch_actions(window: OpenWindow) -> Iterator[Watch]:
 
 @pytest.fixture
 def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
-    window.choose("lab")
+    window.select_drill("lab")
     window.brief.started.emit("lab")
     window.session.pause()
     window.console.open_query("SERVER_A", "SELECT 1")
@@ -125,7 +125,7 @@ def test_custom_keys_apply_after_a_restart(
     lab.appearance.set_keys(keys.SSMS, {"time.step": ("Ctrl+Alt+Y",)})
     lab.close()
     second_window = show_window(qtbot, profile, store)
-    second_window.choose("lab")
+    second_window.select_drill("lab")
     second_window.brief.started.emit("lab")
     second_window.session.pause()
     assert second_window.session.drill is not None
@@ -150,18 +150,18 @@ def test_keys_of_the_other_scheme_work(hands: Hands, lab: OpenWindow) -> None:
         Qt.KeyboardModifier.ShiftModifier,
     )
     query.editor.setFocus()
-    hands.press(Qt.Key.Key_E, control)  # executes, as in Management Studio
+    hands.press_key(Qt.Key.Key_E, control)  # executes, as in Management Studio
     assert not query.busy
     assert not lab.console.history.model.total
-    hands.press(Qt.Key.Key_E, control, shift)
-    hands.wait(1.0, condition=lambda: bool(lab.console.history.model.total) and not query.busy)
+    hands.press_key(Qt.Key.Key_E, control, shift)
+    hands.run_frames(1.0, condition=lambda: bool(lab.console.history.model.total) and not query.busy)
     lab.session.pause()
     results = query.results.isVisible()
-    hands.press(Qt.Key.Key_J, control)
+    hands.press_key(Qt.Key.Key_J, control)
     assert query.results.isVisible() is not results
-    hands.press(Qt.Key.Key_W, control)
+    hands.press_key(Qt.Key.Key_W, control)
     assert lab.console.tabs.count() == count - 1
-    hands.press(Qt.Key.Key_B, control)
+    hands.press_key(Qt.Key.Key_B, control)
     focus = QApplication.focusWidget()
     assert focus is not None
     assert lab.explorer.isAncestorOf(focus)

@@ -24,12 +24,12 @@ def play_badly(hands: Hands) -> None:
     scenario = load_shipped_scenario("forced-service")
     window.play.begin(scenario, "practice", scenario.seed)
     window.session.play()
-    hands.wait(87.2)
+    hands.run_frames(87.2)
     window.session.apply_input(FATAL)
-    hands.wait(30.0)
+    hands.run_frames(30.0)
     window.session.apply_input("finish")
     assert window.pages.currentWidget() is window.debrief
-    hands.analyze()
+    hands.finish_analysis()
 
 
 def get_lesson_bar(hands: Hands) -> LessonBar:
@@ -49,8 +49,8 @@ def test_a_mistake_is_found_retried_and_learned_by_keyboard(hands: Hands, profil
     assert "You removed the mirroring session on SERVER_B (SET PARTNER OFF)." in verdict.sentence
     runs = len(profile.list_results())
 
-    hands.press(Key.Key_L, target=window.debrief)
-    hands.search()
+    hands.press_key(Key.Key_L, target=window.debrief)
+    hands.finish_search()
     assert window.pages.currentWidget() is window.desk_page
     assert hands.drill.tick == require(verdict.lesson).tick
     assert [item.line_without_time for item in hands.drill.journal] == [], "the position before it"
@@ -59,33 +59,33 @@ def test_a_mistake_is_found_retried_and_learned_by_keyboard(hands: Hands, profil
     assert "Mistake 1 of 1" in bar.heading.text()
     assert "FORCE_SERVICE" not in bar.text.text() + bar.steps.text(), "the player acts first"
 
-    hands.press(Key.Key_I, Mod.AltModifier, target=bar.buttons["hint"])
+    hands.press_key(Key.Key_I, Mod.AltModifier, target=bar.buttons["hint"])
     bar.buttons["hint"].click()
     assert "Hint" in bar.text.text()
 
-    window.do(FATAL)
+    window.apply_line(FATAL)
     wait_for_review(hands)
     assert bar.heading.text().startswith("Not the best: that costs")
     assert QApplication.focusWidget() is bar.buttons["again"]
-    hands.press(Key.Key_Space, target=bar.buttons["again"])
-    hands.search()
+    hands.press_key(Key.Key_Space, target=bar.buttons["again"])
+    hands.finish_search()
     assert [item.line_without_time for item in hands.drill.journal] == []
 
-    window.do(BETTER)
+    window.apply_line(BETTER)
     wait_for_review(hands)
     assert bar.heading.text().startswith("Correct: ")
     assert "FORCE_SERVICE_ALLOW_DATA_LOSS" in bar.steps.text()
     assert "Why: " in bar.text.text()
     assert QApplication.focusWidget() is bar.buttons["back"], "the last one"
-    hands.press(Key.Key_Space, target=bar.buttons["back"])
-    hands.search()
+    hands.press_key(Key.Key_Space, target=bar.buttons["back"])
+    hands.finish_search()
     assert window.pages.currentWidget() is window.debrief
     assert not bar.isVisible()
     assert not window.debriefing.analyzing, "what was known of the run still is"
     assert len(profile.list_results()) == runs, "a lesson is no run"
 
-    hands.press(Key.Key_Return, target=window.debrief)
-    hands.search()
+    hands.press_key(Key.Key_Return, target=window.debrief)
+    hands.finish_search()
     assert window.pages.currentWidget() is window.desk_page
     assert hands.drill.tick < 8720
 
@@ -94,10 +94,10 @@ def test_an_action_without_effect_is_not_accepted_as_an_answer(hands: Hands) -> 
     play_badly(hands)
     window = hands.window
     window.debrief.learn_wanted.emit()
-    hands.search()
-    window.do("sql SERVER_B SELECT mirroring_state_desc FROM sys.database_mirroring")
+    hands.finish_search()
+    window.apply_line("sql SERVER_B SELECT mirroring_state_desc FROM sys.database_mirroring")
     assert "Mistake 1 of 1" in get_lesson_bar(hands).heading.text(), "looking is free"
-    window.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER RESUME")
+    window.apply_line("sql SERVER_B ALTER DATABASE Sales SET PARTNER RESUME")
     wait_for_review(hands)
     assert (
         "no effect" in get_lesson_bar(hands).heading.text()
@@ -109,12 +109,12 @@ def test_waiting_can_be_the_answer_and_the_answer_can_be_shown(hands: Hands) -> 
     play_badly(hands)
     window, bar = hands.window, get_lesson_bar(hands)
     window.debrief.learn_wanted.emit()
-    hands.search()
+    hands.finish_search()
     bar.buttons["wait"].click()
     wait_for_review(hands)
     assert bar.heading.text().startswith("Correct")
     bar.buttons["again"].click()
-    hands.search()
+    hands.finish_search()
     bar.buttons["answer"].click()
     assert "Best continuation" in bar.heading.text()
     assert "RESUME" in bar.steps.text()
@@ -124,8 +124,8 @@ def test_play_can_continue_from_a_lesson(hands: Hands, profile: Profile) -> None
     play_badly(hands)
     window = hands.window
     window.debrief.learn_wanted.emit()
-    hands.search()
-    window.do(BETTER)
+    hands.finish_search()
+    window.apply_line(BETTER)
     wait_for_review(hands)
     get_lesson_bar(hands).buttons["play"].click()
     assert not get_lesson_bar(hands).isVisible()

@@ -47,7 +47,7 @@ CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 
 @pytest.fixture
 def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
-    window.choose("lab")
+    window.select_drill("lab")
     window.brief.started.emit("lab")
     window.session.pause()
     return window
@@ -260,7 +260,7 @@ def test_with_the_largest_text_the_window_fits_a_small_screen(
     for button in (*buttons, lab.input_line):
         corner = button.mapTo(lab, button.rect().bottomRight())
         assert not button.isVisible() or lab.rect().contains(corner), button
-    hands.click(next(b for b in lab.findChildren(QToolButton) if b.text() == "End drill"))
+    hands.click_widget(next(b for b in lab.findChildren(QToolButton) if b.text() == "End drill"))
     hands.say_yes()
     assert lab.session.drill is not None
     assert lab.session.drill.finished
@@ -411,17 +411,17 @@ def test_tab_bars_follow_each_change_of_the_text_size(qapp: QApplication, lab: O
 
 @pytest.mark.slow
 def test_a_narrow_desk_has_two_columns_and_restores_the_others(qapp: QApplication, lab: OpenWindow) -> None:
-    def settle() -> None:
+    def process_events() -> None:
         for _ in range(3):
             qapp.processEvents()
 
     docks = lab.desk.docks
     docks["charts"].close()
     docks["explorer"].show()
-    settle()
+    process_events()
     wide = {name: not dock.isHidden() for name, dock in docks.items()}
     lab.appearance.set_font_scale(2.0)
-    settle()
+    process_events()
     assert lab.desk.narrow
     visible_docks = {dock for dock in docks.values() if not dock.isHidden()}
     assert docks["charts"] in visible_docks
@@ -429,16 +429,16 @@ def test_a_narrow_desk_has_two_columns_and_restores_the_others(qapp: QApplicatio
     assert docks["brief"].x() > 0  # a dock behind another tab is left of the window
     assert 0.45 * lab.width() < lab.topology.width() < 0.6 * lab.width()
     lab.desk.focus_view("console")
-    settle()
+    process_events()
     assert docks["console"].height() > 0.6 * lab.desk.height()
     docks["timing"].close()
     lab.appearance.set_font_scale(1.0)
-    settle()
+    process_events()
     assert not lab.desk.narrow
     assert {name: not dock.isHidden() for name, dock in docks.items()} == wide
     assert not lab.desk.tabifiedDockWidgets(docks["brief"])
     lab.appearance.set_font_scale(2.0)
-    settle()
+    process_events()
     assert docks["timing"].isHidden()
     lab.appearance.reset_layout()
     assert not docks["timing"].isHidden()
@@ -453,7 +453,7 @@ def test_a_narrow_layout_is_restored_at_the_next_start(
     lab.desk.docks["timing"].close()
     lab.close()
     second_window = show_window(qtbot, profile, store)
-    second_window.choose("lab")
+    second_window.select_drill("lab")
     second_window.brief.started.emit("lab")
     qapp.processEvents()
     assert second_window.desk.narrow
@@ -498,7 +498,7 @@ def test_a_floating_panel_comes_back_on_reset(qapp: QApplication, lab: OpenWindo
 def test_no_tab_bar_appears_without_a_panel(qtbot: Any, hands: Hands) -> None:
     """Qt sometimes keeps an empty tab bar after restoring a layout; the test adds one."""
     window = hands.window
-    window.choose("lab")
+    window.select_drill("lab")
     window.brief.started.emit("lab")
     left = QTabBar(window.desk)
     left.addTab("Timing")
@@ -517,7 +517,7 @@ def test_no_tab_bar_appears_without_a_panel(qtbot: Any, hands: Hands) -> None:
 def test_full_screen_and_back_keeps_the_layout(qapp: QApplication, lab: OpenWindow) -> None:
     """Sizes are equal to the pixel unless panels were moved in full screen."""
 
-    def places() -> dict[str, QRect]:
+    def get_dock_geometries() -> dict[str, QRect]:
         return {name: dock.geometry() for name, dock in lab.desk.docks.items() if dock.isVisible()}
 
     lab.resize(1366, 768)
@@ -525,14 +525,14 @@ def test_full_screen_and_back_keeps_the_layout(qapp: QApplication, lab: OpenWind
     lab.desk.resizeDocks([lab.desk.docks["charts"]], [417], Qt.Orientation.Horizontal)
     lab.desk.resizeDocks([lab.desk.docks["console"]], [233], Qt.Orientation.Vertical)
     qapp.processEvents()
-    before = places()
+    before = get_dock_geometries()
     toggle = lab.actions_by_name["view.full_screen"].trigger
     toggle()
     qapp.processEvents()
-    assert places() != before
+    assert get_dock_geometries() != before
     toggle()
     qapp.processEvents()
-    assert places() == before
+    assert get_dock_geometries() == before
     toggle()
     qapp.processEvents()
     lab.full_screen.store_sizes()
@@ -540,7 +540,7 @@ def test_full_screen_and_back_keeps_the_layout(qapp: QApplication, lab: OpenWind
     qapp.processEvents()
     toggle()
     qapp.processEvents()
-    assert places() != before
+    assert get_dock_geometries() != before
 
 
 def _measure_lightness(button: QAbstractButton) -> list[int]:

@@ -23,12 +23,12 @@ from tests.open_window import OpenWindow
 @pytest.fixture
 def desk(hands: Hands, window: OpenWindow) -> Hands:
     """Play two minutes of the lab with a failover."""
-    window.choose("lab")
+    window.select_drill("lab")
     window.brief.started.emit("lab")
     window.session.set_speed(20.0)
-    hands.wait(30.0)
+    hands.run_frames(30.0)
     window.session.apply_input("power-off SERVER_A")
-    hands.wait(60.0)
+    hands.run_frames(60.0)
     window.session.pause()
     for name in ("events", "error_log", "timing", "monitor"):
         window.desk.focus_view(name)
@@ -58,7 +58,7 @@ def list_times(window: OpenWindow, name: str) -> list[float]:
     return [row.t_s for row in window.desk.view(name).model.rows]
 
 
-def drag(qtbot: Any, window: OpenWindow, from_s: float, to_s: float) -> None:
+def drag_over_charts(qtbot: Any, window: OpenWindow, from_s: float, to_s: float) -> None:
     """Drag over the charts from *from_s* to *to_s*."""
     charts = window.charts
     box = charts.panels[0].plot.vb.sceneBoundingRect()
@@ -97,7 +97,7 @@ def test_a_range_dragged_over_the_charts_filters_every_view(
     qtbot: Any, window: OpenWindow, desk: Hands
 ) -> None:
     all_times = list_times(window, "events")
-    drag(qtbot, window, 20.0, 33.0)
+    drag_over_charts(qtbot, window, 20.0, 33.0)
     assert window.moments.span == (pytest.approx(20.0, abs=1.0), pytest.approx(33.0, abs=1.0))
     low, high = window.charts.panels[0].plot.vb.viewRange()[0]
     assert (low, high) == pytest.approx(window.moments.span)
@@ -108,7 +108,7 @@ def test_a_range_dragged_over_the_charts_filters_every_view(
     window.moments.choose_span((0.0, 20.0))
     assert window.timing.model.rowCount() == 0
     close_button = next(b for b in window.charts.findChildren(QToolButton) if "✕" in b.text())
-    desk.click(close_button)
+    desk.click_widget(close_button)
     assert window.moments.span is None
     assert list_times(window, "events") == all_times
     assert window.timing.model.rowCount() == 1

@@ -16,7 +16,7 @@ from tests.cases import sample_cases
 from tests.open_window import OpenWindow
 
 
-def settle() -> None:
+def process_events() -> None:
     for _ in range(4):
         QApplication.processEvents()
     for _ in range(10):
@@ -28,14 +28,14 @@ pytestmark = pytest.mark.usefixtures("style_sheet")
 
 @pytest.fixture
 def stage(hands: Hands, window: OpenWindow) -> OpenWindow:
-    window.choose("automatic-failover")
+    window.select_drill("automatic-failover")
     window.brief.started.emit("practice")
-    hands.wait(70.0)
+    hands.run_frames(70.0)
     query = window.console.open_query("SERVER_B")
     assert query is not None
     query.editor.setPlainText("SELECT name, state_desc FROM sys.databases -- all of them")
     window.console.tools["run"].trigger()
-    hands.wait(1.0)
+    hands.run_frames(1.0)
     return window
 
 
@@ -46,7 +46,7 @@ def test_every_painted_text_is_readable(stage: OpenWindow) -> None:
         stage.appearance.set_theme(choice)
         for panel in ("timing", "events"):
             stage.desk.focus_view(panel)
-            settle()
+            process_events()
             picture = stage.grab().toImage()
             for text in painted.list_texts(stage):
                 seen_count += painted.measure_contrast(text, picture, stage) is not None
@@ -64,7 +64,7 @@ def test_a_faint_text_is_detected(stage: OpenWindow) -> None:
     stage.notice.show_info("Nobody can read this")
     for label in stage.notice.findChildren(QLabel):
         label.setStyleSheet("color: #c8ccd2")
-    settle()
+    process_events()
     picture = stage.grab().toImage()
     ratios = {t.words: painted.find_faint_contrast(t, picture, stage) for t in painted.list_texts(stage)}
     nobody_ratios = [ratio for words, ratio in ratios.items() if "Nobody" in words]
@@ -82,7 +82,7 @@ def test_start_page_and_brief_have_room_for_their_texts(
 ) -> None:
     window.appearance.set_font_scale(scale)
     window.resize(*size)
-    settle()
+    process_events()
     titles = [t for t in painted.list_texts(window) if isinstance(t.widget.parentWidget(), ScenarioPicker)]
     # the placeholder of a field may end in an ellipsis
     titles = [t for t in titles if not isinstance(t.widget, QLineEdit)]
@@ -91,8 +91,8 @@ def test_start_page_and_brief_have_room_for_their_texts(
         for t in titles
         if painted.describe_clipping(t, window)
     ]
-    window.choose("automatic-failover")
-    settle()
+    window.select_drill("automatic-failover")
+    process_events()
     texts_painted = [text for text in painted.list_texts(window) if not isinstance(text.widget, QLineEdit)]
     assert {"Back to the drills", "Start the clock"} <= {text.words for text in texts_painted}
     faults += [
@@ -111,7 +111,7 @@ def test_start_page_and_brief_have_room_for_their_texts(
 def test_menus_fit_a_small_screen_with_larger_text(stage: OpenWindow) -> None:
     """Menus fit below the title bar and the menu bar. The language does not matter, since it changes only the width."""
     stage.appearance.set_font_scale(1.5)
-    settle()
+    process_events()
     for menu in stage.menuBar().findChildren(QMenu):
         menu.aboutToShow.emit()
     heights = {menu.title(): menu.sizeHint().height() for menu in stage.menuBar().findChildren(QMenu)}
@@ -123,9 +123,9 @@ def test_viewing_the_past_takes_only_its_strip_from_the_desk(stage: OpenWindow) 
     """The strip contains wrapped text, which could make the page demand more height than the window has."""
     stage.resize(1366, 768)
     stage.appearance.set_font_scale(1.5)
-    settle()
+    process_events()
     before = stage.desk.height()
     stage.replay.show_moment(24.0)
-    settle()
+    process_events()
     assert stage.desk_page.height() <= stage.height()
     assert 0.5 * before < stage.desk.height() < before

@@ -29,7 +29,7 @@ def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSett
 
 def search_palette(hands: Hands, query: str) -> list[str]:
     """Type *query* into the palette, and return its results in order."""
-    hands.press(Qt.Key.Key_P, *CTRL_SHIFT)
+    hands.press_key(Qt.Key.Key_P, *CTRL_SHIFT)
     hands.window.palette_of_commands.field.clear()
     hands.qtbot.keyClicks(QApplication.focusWidget(), query)
     return [entry.text for entry in hands.window.palette_of_commands.model.entries][:4]
@@ -51,19 +51,19 @@ FIRST = (
 
 @pytest.mark.slow
 def test_german_and_english_terms_find_the_same(hands: Hands) -> None:
-    hands.window.choose("lab")
+    hands.window.select_drill("lab")
     hands.window.brief.started.emit("lab")
     hands.window.session.pause()
     for query, first in FIRST:
         assert search_palette(hands, query)[0] == first
-        hands.press(Qt.Key.Key_Escape)
+        hands.press_key(Qt.Key.Key_Escape)
 
 
 def test_an_opened_drill_is_listed_first_from_then_on(hands: Hands) -> None:
-    hands.window.choose("lab")
+    hands.window.select_drill("lab")
     hands.window.brief.started.emit("lab")
     assert search_palette(hands, "loses its network")
-    hands.press(Qt.Key.Key_Return)
+    hands.press_key(Qt.Key.Key_Return)
     assert not hands.window.session.running
     hands.say_yes()
     assert hands.window.pages.currentWidget() is hands.window.brief

@@ -97,19 +97,19 @@ def open_pages(hands: Hands) -> Iterator[tuple[str, QWidget]]:
     """Open each page of the window, and yield its name and widget."""
     window = hands.window
     yield "start", window
-    window.choose("automatic-failover")
+    window.select_drill("automatic-failover")
     yield "brief", window
     window.brief.started.emit("practice")
-    hands.wait(70.0)
+    hands.run_frames(70.0)
     window.session.apply_input("hint 1")
     query = window.console.open_query("SERVER_B")
     assert query is not None
     query.editor.setPlainText("SELECT name FROM sys.databases")
     window.console.tools["run"].trigger()
-    hands.wait(1.0)
+    hands.run_frames(1.0)
     for place in PLACES:
         window.desk.focus_view(place.name)
-        hands.wait(1.0)
+        hands.run_frames(1.0)
         yield place.name, window
     window.session.apply_input("finish")
     yield "debrief", window

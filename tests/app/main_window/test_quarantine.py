@@ -63,16 +63,16 @@ def test_the_page_lists_the_contents_and_runs_nothing(window: OpenWindow, file: 
 def test_a_file_is_declined_and_accepted_by_keyboard(hands: Hands, file: Path) -> None:
     window = hands.window
     window.open_file(str(file))
-    hands.press(Qt.Key.Key_Escape)
+    hands.press_key(Qt.Key.Key_Escape)
     assert window.pages.currentWidget() is window.picker
     window.open_file(str(file))
     get_quarantine(window).facts.setFocus()
     for _ in range(4):
         if get_quarantine(window).accept.hasFocus():
             break
-        hands.press(Qt.Key.Key_Tab)
+        hands.press_key(Qt.Key.Key_Tab)
     assert get_quarantine(window).accept.hasFocus()
-    hands.press(Qt.Key.Key_Space)
+    hands.press_key(Qt.Key.Key_Space)
     assert window.pages.currentWidget() is window.brief
 
 
@@ -148,7 +148,7 @@ def test_accepted_files_are_listed_and_can_be_forgotten(hands: Hands, file: Path
     assert len(texts[2]) == len("2026-11-21")
     assert compute_sha256(file.read_text(encoding="utf-8")).startswith(texts[3].rstrip("…"))
     assert "<img" not in table.data(table.index(0, 0), Qt.ItemDataRole.ToolTipRole)
-    hands.click(listed.forget)
+    hands.click_widget(listed.forget)
     assert table.rowCount() == 0
     assert not listed.forget.isEnabled()
     listed.close()

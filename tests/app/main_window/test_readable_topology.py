@@ -30,7 +30,7 @@ def test_no_text_of_the_topology_is_smaller_than_eleven_pixels(
 ) -> None:
     """Every fourth shipped scenario is tested in both languages. The screen of the tests is smaller than the window."""
     window.appearance.set_font_scale(scale)
-    window.choose(LABS[0])
+    window.select_drill(LABS[0])
     window.brief.started.emit("lab")
     window.setMinimumSize(*size)
     window.resize(*size)

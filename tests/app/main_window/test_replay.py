@@ -44,16 +44,16 @@ pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 Key, Mod = Qt.Key, Qt.KeyboardModifier
 
 
-def begin(hands: Hands, name: str = "automatic-failover", mode: str = "practice") -> None:
-    hands.window.choose(name)
+def start_drill(hands: Hands, name: str = "automatic-failover", mode: str = "practice") -> None:
+    hands.window.select_drill(name)
     hands.window.brief.started.emit(mode)
     hands.window.session.set_speed(20.0)
 
 
 def play_with_failover(hands: Hands, mode: str = "practice") -> Drill:
     """Play 80 s; SERVER_A loses power at about 59 s."""
-    begin(hands, mode=mode)
-    hands.wait(80.0)
+    start_drill(hands, mode=mode)
+    hands.run_frames(80.0)
     hands.window.session.pause()
     return hands.drill
 
@@ -85,9 +85,9 @@ def test_a_click_on_the_timeline_shows_the_past_and_the_bar_returns(hands: Hands
     assert hands.drill.world.t_s == pytest.approx(30.0, abs=1.0)
     assert hands.drill.world.computers["SERVER_A"].powered
     assert "running" in window.topology.summary.split(";")[0]
-    window.do("power-off SERVER_B")
+    window.apply_line("power-off SERVER_B")
     assert "return to now" in window.notice.text
-    hands.click(window.replay.bar.now)
+    hands.click_widget(window.replay.bar.now)
     assert not window.replay.bar.isVisible()
     assert hands.drill is live
     assert live.compute_state_hash() == end
@@ -111,15 +111,15 @@ def test_keys_step_through_marks(hands: Hands) -> None:
     live = play_with_failover(hands)
     window = hands.window
 
-    def walk(key: Qt.Key) -> float:
-        hands.press(key, Mod.AltModifier, target=window.topology)
+    def step_with_key(key: Qt.Key) -> float:
+        hands.press_key(key, Mod.AltModifier, target=window.topology)
         QApplication.processEvents()
         return hands.drill.world.t_s
 
-    walked = [walk(Key.Key_Left) for _ in range(3)]
+    walked = [step_with_key(Key.Key_Left) for _ in range(3)]
     assert live.world.t_s > walked[0] > walked[1] > walked[2]
-    assert walk(Key.Key_Right) == walked[1]
-    hands.press(Key.Key_End, Mod.AltModifier, target=window.topology)
+    assert step_with_key(Key.Key_Right) == walked[1]
+    hands.press_key(Key.Key_End, Mod.AltModifier, target=window.topology)
     assert hands.drill is live
 
 
@@ -130,21 +130,21 @@ def test_a_held_key_does_not_outrun_the_window(hands: Hands, monkeypatch: pytest
     window = hands.window
     walked = []
     for _ in range(4):
-        hands.press(Key.Key_Left, Mod.AltModifier, target=window.topology)
+        hands.press_key(Key.Key_Left, Mod.AltModifier, target=window.topology)
         QApplication.processEvents()
         walked.append(hands.drill.world.t_s)
-    hands.press(Key.Key_End, Mod.AltModifier, target=window.topology)
+    hands.press_key(Key.Key_End, Mod.AltModifier, target=window.topology)
     QApplication.processEvents()
     ticks: list[int] = []
     look = window.session.show_moment
 
-    def showing(tick: int) -> bool:
+    def record_shown_tick(tick: int) -> bool:
         ticks.append(tick)
         return look(tick)
 
-    monkeypatch.setattr(window.session, "look", showing)
+    monkeypatch.setattr(window.session, "look", record_shown_tick)
     for _ in range(4):
-        hands.press(Key.Key_Left, Mod.AltModifier, target=window.topology)
+        hands.press_key(Key.Key_Left, Mod.AltModifier, target=window.topology)
     QApplication.processEvents()
     assert hands.drill.world.t_s == walked[3]
     assert len(ticks) == 2, "the first at once, and the last"
@@ -178,10 +178,10 @@ def branch_without_witness(hands: Hands) -> Drill:
     """Create a branch at 30 s in which the witness is removed."""
     play_with_failover(hands)
     click_at(hands, 30.0)
-    hands.click(hands.window.replay.bar.go_on)
-    hands.window.do("sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF")
+    hands.click_widget(hands.window.replay.bar.go_on)
+    hands.window.apply_line("sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF")
     hands.window.session.play()
-    hands.wait(50.0)
+    hands.run_frames(50.0)
     hands.window.session.pause()
     return hands.drill
 
@@ -217,7 +217,7 @@ def test_branch_names_are_complete_at_any_text_size(hands: Hands) -> None:
 def test_branches_are_compared_renamed_and_switched_by_keys(hands: Hands, qtbot: QtBot, monkeypatch) -> None:
     branch_without_witness(hands)
     window = hands.window
-    hands.press(Key.Key_B, Mod.ControlModifier, Mod.AltModifier, target=window.topology)
+    hands.press_key(Key.Key_B, Mod.ControlModifier, Mod.AltModifier, target=window.topology)
     page = window.branches.page
     assert page is not None
     QApplication.processEvents()
@@ -229,11 +229,11 @@ def test_branches_are_compared_renamed_and_switched_by_keys(hands: Hands, qtbot:
     assert "SET WITNESS OFF" in labels
     assert "≠" in labels
     monkeypatch.setattr("app.views.branches.ask_text", lambda *_: "no witness")
-    hands.press(Key.Key_F2, target=page.tree)
+    hands.press_key(Key.Key_F2, target=page.tree)
     assert page.selected_branch == "no witness"
-    hands.press(Key.Key_Up, target=page.tree)
+    hands.press_key(Key.Key_Up, target=page.tree)
     assert page.selected_branch == "main"
-    hands.press(Key.Key_Return, target=page.tree)
+    hands.press_key(Key.Key_Return, target=page.tree)
     assert window.pages.currentWidget() is window.desk_page
     assert hands.drill.journal == []
     assert hands.drill.world.t_s == 80.0
@@ -246,15 +246,15 @@ def test_a_tree_of_branches_is_continued_at_the_next_start(
     hands.window.play.rename("branch 1", "no witness")
     hands.window.show_home()
     (run,) = profile.list_unfinished_runs()
-    hands.window.resume(run.run_id)
-    hands.search()
+    hands.window.resume_run(run.run_id)
+    hands.finish_search()
     tree = hands.window.play.branches
     assert tree is not None
     assert (tree.list_names(), tree.current) == (["main", "no witness"], "no witness")
     assert hands.drill.compute_state_hash() == branch.compute_state_hash()
     hands.window.play.switch("main")
     assert hands.drill.world.availability["Sales"].serving
-    hands.window.do("note still recorded")
+    hands.window.apply_line("note still recorded")
     main_run = next(b.run_id for b in profile.list_branches(run.run_id) if b.name == "main")
     assert [line.text.split()[1] for line in profile.read_journal(main_run)] == ["note"]
 
@@ -275,7 +275,7 @@ def test_a_removed_branch_leaves_the_tree(hands: Hands, profile: Profile) -> Non
 
 
 def seed_of_a_new_run(hands: Hands, name: str) -> int:
-    begin(hands, name)
+    start_drill(hands, name)
     return hands.drill.seed
 
 
@@ -302,9 +302,9 @@ def test_a_restart_repeats_the_seed_and_the_lab_never_varies(hands: Hands) -> No
 @pytest.mark.slow
 def test_the_brief_describes_the_played_variant(hands: Hands) -> None:
     for _ in range(3):
-        begin(hands, "forced-service")
+        start_drill(hands, "forced-service")
         window = hands.window
-        window.choose("forced-service")
+        window.select_drill("forced-service")
         shown_brief = window.scenario
         window.brief.started.emit("practice")
         assert shown_brief is not None
@@ -316,11 +316,11 @@ def test_the_brief_describes_the_played_variant(hands: Hands) -> None:
 
 
 def finish_badly(hands: Hands) -> None:
-    begin(hands)
-    hands.wait(70.0)
-    hands.window.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")
-    hands.wait(10.0)
-    hands.window.do("finish")
+    start_drill(hands)
+    hands.run_frames(70.0)
+    hands.window.apply_line("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")
+    hands.run_frames(10.0)
+    hands.window.apply_line("finish")
     hands.say_yes()
     assert hands.window.pages.currentWidget() is hands.window.debrief
 
@@ -337,7 +337,7 @@ def test_each_mistake_can_be_retried_and_viewed(hands: Hands, profile: Profile) 
     look.click()
     assert window.pages.currentWidget() is window.desk_page
     assert window.session.looking_back
-    hands.click(window.replay.bar.leave)
+    hands.click_widget(window.replay.bar.leave)
     assert window.pages.currentWidget() == window.debrief
     points = hands.open_tab(POINTS)
     next(b for b in points.findChildren(QPushButton) if b.text() == label).click()
@@ -352,10 +352,10 @@ def test_a_retry_leaves_time_to_act_before_the_mistake(hands: Hands) -> None:
     """Enter starts a paused retry before the mistake, and a notice names the next event and its time."""
     finish_badly(hands)
     window = hands.window
-    hands.analyze()
+    hands.finish_analysis()
     verdict = require(require(window.debrief.model).build_verdict())
     lesson, retry = require(verdict.lesson), require(verdict.retry)
-    hands.press(Qt.Key.Key_Return, target=window.debrief)
+    hands.press_key(Qt.Key.Key_Return, target=window.debrief)
     assert window.pages.currentWidget() is window.desk_page
     assert not window.session.running
     assert hands.drill.tick == retry.begin_tick
@@ -364,14 +364,14 @@ def test_a_retry_leaves_time_to_act_before_the_mistake(hands: Hands) -> None:
     assert not require(window.notice.findChild(QTimer)).isActive(), (
         "it stays as long as the clock stands still"
     )
-    hands.click(next(b for b in window.transport.findChildren(QToolButton) if b.isVisible()))
-    hands.wait(1.0)
+    hands.click_widget(next(b for b in window.transport.findChildren(QToolButton) if b.isVisible()))
+    hands.run_frames(1.0)
     assert retry.notice not in window.notice.text
 
 
 def test_an_old_run_is_viewed_with_its_branches(hands: Hands, profile: Profile) -> None:
     branch_without_witness(hands)
-    hands.window.do("finish")
+    hands.window.apply_line("finish")
     hands.say_yes()
     hands.window.show_home()
     (row,) = profile.list_results()
@@ -390,7 +390,7 @@ def test_with_large_text_on_a_small_screen_the_debrief_does_not_scroll_sideways(
     """No text is cut off, because columns are placed below one another."""
     finish_badly(hands)
     window, page = hands.window, hands.window.debrief
-    hands.analyze()
+    hands.finish_analysis()
     hands.open_tab(EVIDENCE)
     QApplication.processEvents()
     wide = list_texts(page)
@@ -412,7 +412,7 @@ def test_with_large_text_on_a_small_screen_the_debrief_does_not_scroll_sideways(
 
 def test_every_export_is_written(hands: Hands, tmp_path: Path, monkeypatch) -> None:
     finish_badly(hands)
-    hands.analyze()
+    hands.finish_analysis()
     for kind, (ending, *_) in debrief_page.EXPORTS.items():
         file = tmp_path / f"{kind}{ending}"
         monkeypatch.setattr(
@@ -451,7 +451,7 @@ def test_an_export_waits_for_the_analysis(hands: Hands, tmp_path: Path, monkeypa
     monkeypatch.setattr("PySide6.QtWidgets.QFileDialog.getSaveFileName", lambda *_, **__: (str(file), ""))
     hands.window.debrief.export_wanted.emit("html")
     assert not file.exists()
-    hands.analyze()
+    hands.finish_analysis()
     assert "Biggest mistake" in file.read_text(encoding="utf-8")
     assert "Saved" in hands.window.notice.text
 
@@ -460,7 +460,7 @@ def test_a_run_file_is_opened_and_compared(hands: Hands, tmp_path: Path, monkeyp
     finish_badly(hands)
     file = tmp_path / "run.json"
     monkeypatch.setattr("PySide6.QtWidgets.QFileDialog.getSaveFileName", lambda *_, **__: (str(file), ""))
-    hands.analyze()
+    hands.finish_analysis()
     hands.window.debrief.export_wanted.emit("json")
     hands.window.show_home()
     hands.window.debriefing.open_file(file)
@@ -477,12 +477,12 @@ def test_a_run_file_is_opened_and_compared(hands: Hands, tmp_path: Path, monkeyp
 
 
 def repair_in_lab(hands: Hands) -> None:
-    begin(hands, "lab", "lab")
-    hands.wait(10.0)
-    hands.window.do("power-off SERVER_A")
-    hands.wait(30.0)
-    hands.window.do("power-on SERVER_A")
-    hands.wait(200.0)
+    start_drill(hands, "lab", "lab")
+    hands.run_frames(10.0)
+    hands.window.apply_line("power-off SERVER_A")
+    hands.run_frames(30.0)
+    hands.window.apply_line("power-on SERVER_A")
+    hands.run_frames(200.0)
 
 
 @pytest.mark.slow
@@ -493,12 +493,12 @@ def test_another_scenario_is_not_replaced_after_a_name_change(
     other_file, questions, answer = tmp_path / "my-drill.toml", [], QMessageBox.StandardButton.No
     other_file.write_text("of somebody")
 
-    def question(_: object, __: str, text: str, *___: object) -> QMessageBox.StandardButton:
+    def record_question(_: object, __: str, text: str, *___: object) -> QMessageBox.StandardButton:
         questions.append(text)
         return answer
 
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "My drill.toml"), ""))
-    monkeypatch.setattr(QMessageBox, "question", question)
+    monkeypatch.setattr(QMessageBox, "question", record_question)
     hands.window.actions_by_name["drill.save_scenario"].trigger()
     assert "my-drill.toml" in questions[0]
     assert other_file.read_text() == "of somebody"
@@ -544,8 +544,8 @@ def test_a_lab_session_becomes_a_scenario(
 def test_a_run_without_repairs_cannot_be_saved_as_a_scenario(
     hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begin(hands, "lab", "lab")
-    hands.wait(10.0)
+    start_drill(hands, "lab", "lab")
+    hands.run_frames(10.0)
     save_as_scenario(hands, tmp_path / "idle.toml", monkeypatch)
     assert "This run contains no repair" in hands.window.notice.text
     assert not (tmp_path / "idle.toml").exists()
@@ -622,7 +622,7 @@ def test_canceling_the_reference_keeps_the_run(hands: Hands) -> None:
     assert window.play.branches is tree
     assert not window.play.watching
     window.debrief.solution_wanted.emit()
-    hands.search()
+    hands.finish_search()
     assert window.play.watching
     assert window.pages.currentWidget() is window.desk_page
     assert hands.drill.tick == 0
@@ -636,8 +636,8 @@ def test_continuing_from_a_moment_loads_stored_branches_first(hands: Hands, prof
     window, session = hands.window, hands.window.session
     window.show_home()
     (run,) = profile.list_unfinished_runs()
-    window.resume(run.run_id)
-    hands.search()
+    window.resume_run(run.run_id)
+    hands.finish_search()
     tree = window.play.branches
     assert tree is not None
     session.host.at_once_s = 0.0
@@ -648,7 +648,7 @@ def test_continuing_from_a_moment_loads_stored_branches_first(hands: Hands, prof
     session.cancel()
     assert tree.list_names() == ["main", "branch 1"]
     window.play.branch_at(hands.drill.tick)
-    hands.search()
+    hands.finish_search()
     assert tree.list_names() == ["main", "branch 1", "branch 2"]
     assert tree.current == "branch 2"
 
@@ -678,14 +678,14 @@ def test_the_curve_is_drawn_before_the_analysis_is_complete(hands: Hands) -> Non
     account = require(require(window.debrief.model).account)
     assert account.curve
     assert require(window.debrief.model).provisional == window.debriefing.analyzing
-    hands.analyze()
+    hands.finish_analysis()
     assert "Analysis finished" in list_texts(window.debrief)
 
 
 def test_a_longer_search_tries_ten_times_as_many_plans(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
     window, requests = hands.window, list[tuple[int, int]]()
 
-    def account(
+    def record_request(
         drill: Drill, plans: Sequence[object], node_limit: int = EXTRA_PLANS, **_: object
     ) -> Slices[RegretAnalysis]:
         requests.append((len(plans), node_limit))
@@ -693,13 +693,13 @@ def test_a_longer_search_tries_ten_times_as_many_plans(hands: Hands, monkeypatch
         return RegretAnalysis((move,), 60.0, None, BoundGap(100, 50.0, 90.0))
 
     move = RunSegment(100, 200, "", 50.0, 20.0, "blunder", (parse_line("power-on SERVER_A"),))
-    monkeypatch.setattr("app.main_window.debrief_page.build_account", account)
+    monkeypatch.setattr("app.main_window.debrief_page.build_account", record_request)
     play_with_failover(hands)
     window.session.apply_input("finish")
-    hands.analyze()
+    hands.finish_analysis()
     for _ in range(2):
-        hands.click(find_button(window.debrief, "Search longer"))
-        hands.analyze()
+        hands.click_widget(find_button(window.debrief, "Search longer"))
+        hands.finish_analysis()
     (first_runs, _), *_ = requests
     assert requests == [
         (first_runs, EXTRA_PLANS),
@@ -713,7 +713,7 @@ def test_the_best_continuation_can_be_watched_and_taken_over(hands: Hands) -> No
     play_with_failover(hands)
     window.session.apply_input("power-off SERVER_B")
     window.session.apply_input("finish")
-    hands.analyze()
+    hands.finish_analysis()
     verdict = require(require(window.debrief.model).build_verdict())
     window.debrief.best_wanted.emit(verdict.lesson)
     hands.qtbot.waitUntil(lambda: window.session.looking_back)
@@ -723,7 +723,7 @@ def test_the_best_continuation_can_be_watched_and_taken_over(hands: Hands) -> No
     window.replay.step(1)
     assert hands.drill.tick >= tick_now
     lines = [item.line for item in hands.drill.journal]
-    hands.click(window.replay.bar.go_on)
+    hands.click_widget(window.replay.bar.go_on)
     hands.qtbot.waitUntil(lambda: not window.session.looking_back)
     assert [item.line for item in hands.drill.journal][: len(lines)] == lines
     assert hands.drill.journal[-1].verb == "rewind", "somebody has come back here, and the score knows"
@@ -734,7 +734,7 @@ def test_the_best_continuation_can_be_watched_and_taken_over(hands: Hands) -> No
     assert not window.notice.text
     window.navigation.return_from_page()
     window.play.branch_at(hands.drill.tick)
-    hands.search()
+    hands.finish_search()
     assert window.notice.text.startswith("Resumed at ")
     window.session.play()
     assert not window.notice.text

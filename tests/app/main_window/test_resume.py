@@ -33,7 +33,7 @@ app = QApplication([])
 store = WindowSettings(QSettings(str(settings), QSettings.Format.IniFormat))
 window = build_window(open_profile(folder), store, use_timer=False)
 window.show()
-window.choose("lab")
+window.select_drill("lab")
 window.brief.started.emit("lab")
 session = window.session
 session.play()
@@ -71,12 +71,12 @@ def test_a_run_killed_during_a_drill_is_resumed(
         (continue_button,) = [
             b for b in window.picker.findChildren(QPushButton) if b.text().startswith("Continue at 0:0")
         ]
-        hands.click(continue_button)
-        hands.search()
+        hands.click_widget(continue_button)
+        hands.finish_search()
         assert window.pages.currentWidget() is window.desk_page
         assert (hands.drill.tick, hands.drill.compute_state_hash()) == (int(tick), state_hash)
         hands.window.session.play()
-        hands.wait(1.0)
+        hands.run_frames(1.0)
         window.session.apply_input("finish")
         (row,) = profile.list_results()
         lines = [line.text.partition(" ")[2] for line in profile.read_journal(row.run_id)]
@@ -90,11 +90,11 @@ def test_a_run_killed_during_a_drill_is_resumed(
 def leave_a_run(hands: Hands) -> Drill:
     """Play the lab for a while and go home without ending it."""
     window = hands.window
-    window.choose("lab")
+    window.select_drill("lab")
     window.brief.started.emit("lab")
-    hands.wait(3.0)
+    hands.run_frames(3.0)
     window.session.apply_input("cut SERVER_A SERVER_W")
-    hands.wait(2.0)
+    hands.run_frames(2.0)
     drill = hands.drill
     window.show_home()
     return drill
@@ -104,8 +104,8 @@ def test_a_run_can_be_left_resumed_or_abandoned(hands: Hands, profile: Profile) 
     window, left = hands.window, leave_a_run(hands)
     (run,) = profile.list_unfinished_runs()
     assert run.tick == left.tick
-    window.resume(run.run_id)
-    hands.search()
+    window.resume_run(run.run_id)
+    hands.finish_search()
     assert hands.drill.compute_state_hash() == left.compute_state_hash()
     window.show_home()
     menu = require(window.picker.top.resume.more.menu())
@@ -120,17 +120,17 @@ def test_a_run_can_be_left_resumed_or_abandoned(hands: Hands, profile: Profile) 
 
 def test_the_offer_to_continue_shows_the_goals_that_are_met(hands: Hands) -> None:
     window = hands.window
-    window.choose("automatic-failover")
-    window.start("practice")
-    hands.wait(70.0)
+    window.select_drill("automatic-failover")
+    window.start_drill("practice")
+    hands.run_frames(70.0)
     window.show_home()
     assert "1 of 2 goals met" in window.picker.top.resume.text.text()
 
 
 def test_a_run_whose_clock_never_ran_is_not_offered(hands: Hands, profile: Profile) -> None:
     window = hands.window
-    window.choose("lab")
-    window.start("lab")
+    window.select_drill("lab")
+    window.start_drill("lab")
     window.session.pause()
     window.show_home()
     assert [run.tick for run in profile.list_unfinished_runs()] == [0]
@@ -142,8 +142,8 @@ def test_an_incompatible_journal_is_refused_with_a_message(hands: Hands, profile
     leave_a_run(hands)
     (run,) = profile.list_unfinished_runs()
     profile.store_hash(run.run_id, 200, "0" * 32)
-    window.resume(run.run_id)
-    hands.search()
+    window.resume_run(run.run_id)
+    hands.finish_search()
     assert "differs from the recorded one" in window.notice.text
     assert window.pages.currentWidget() is window.picker
     assert profile.list_unfinished_runs()  # no run is discarded
@@ -151,9 +151,9 @@ def test_an_incompatible_journal_is_refused_with_a_message(hands: Hands, profile
 
 def test_a_full_disk_undoes_the_input_and_reports_it(hands: Hands, profile: Profile, monkeypatch) -> None:
     window = hands.window
-    window.choose("lab")
+    window.select_drill("lab")
     window.brief.started.emit("lab")
-    hands.wait(2.0)
+    hands.run_frames(2.0)
     before = hands.drill.compute_state_hash()
 
     def raise_disk_full(*_: object) -> None:
@@ -162,11 +162,11 @@ def test_a_full_disk_undoes_the_input_and_reports_it(hands: Hands, profile: Prof
     with monkeypatch.context() as patch:
         patch.setattr(profile, "append", raise_disk_full)
         patch.setattr(profile, "store_position", raise_disk_full)
-        window.do("power-off SERVER_A")
+        window.apply_line("power-off SERVER_A")
     assert window.notice.text == "The disk with it is full."
     assert hands.drill.compute_state_hash() == before
     assert "running" in window.topology.summary.split(";")[0]
-    window.do("power-off SERVER_A")
+    window.apply_line("power-off SERVER_A")
     assert window.notice.text == ""
     (run,) = profile.list_unfinished_runs()
     replayed = replay(

@@ -15,14 +15,14 @@ Key = Qt.Key
 ROW = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
 
 
-def play(hands: Hands, name: str, mode: str, seconds: float) -> None:
-    hands.window.choose(name)
+def play_drill(hands: Hands, name: str, mode: str, seconds: float) -> None:
+    hands.window.select_drill(name)
     hands.window.brief.started.emit(mode)
-    hands.wait(seconds)
+    hands.run_frames(seconds)
     hands.window.session.apply_input("finish")
 
 
-def pick(box: QComboBox, text: str) -> None:
+def choose_text(box: QComboBox, text: str) -> None:
     box.setCurrentText(text)
     box.activated.emit(box.currentIndex())
 
@@ -31,12 +31,12 @@ def answer_questions(monkeypatch: pytest.MonkeyPatch, role: QMessageBox.ButtonRo
     """Answer all following questions with the button of *role*, and return the list of questions."""
     questions: list[str] = []
 
-    def answer(box: QMessageBox) -> int:
+    def record_question(box: QMessageBox) -> int:
         questions.append(f"{box.text()} {box.informativeText()}")
         next(button for button in box.buttons() if box.buttonRole(button) == role).click()
         return 0
 
-    monkeypatch.setattr(QMessageBox, "exec", answer)
+    monkeypatch.setattr(QMessageBox, "exec", record_question)
     return questions
 
 
@@ -45,41 +45,41 @@ def test_runs_are_found_compared_and_deleted(
 ) -> None:
     window = hands.window
     for name, mode in (("lab", "lab"), ("automatic-failover", "practice"), ("automatic-failover", "exam")):
-        play(hands, name, mode, 1.0)
+        play_drill(hands, name, mode, 1.0)
     window.show_history()
     page, table = window.history, find_child(window.history, TableView)
 
-    def modes() -> list[str]:
+    def list_modes() -> list[str]:
         return [run.mode for run in table.table.rows]
 
-    assert modes() == ["exam", "practice", "lab"]
-    pick(page.outcome, "No score")
-    assert modes() == ["lab"]
+    assert list_modes() == ["exam", "practice", "lab"]
+    choose_text(page.outcome, "No score")
+    assert list_modes() == ["lab"]
     assert not page.compare.isEnabled(), "there is no other run of it"
-    pick(page.outcome, "Any outcome")
-    pick(page.date, "Today")
-    pick(page.drill, "Mirroring: principal loses power")
-    assert modes() == ["exam", "practice"]
+    choose_text(page.outcome, "Any outcome")
+    choose_text(page.date, "Today")
+    choose_text(page.drill, "Mirroring: principal loses power")
+    assert list_modes() == ["exam", "practice"]
 
     assert page.compare.text() == "Compare with the previous run"
-    hands.click(page.compare)
+    hands.click_widget(page.compare)
     assert window.runs.page is not None
     figures = {row.figure: (row.left, row.right) for row in window.runs.page.figures.table.rows}
     assert figures["mode"] == ("practice", "exam")
     assert "End state" in figures
-    hands.press(Key.Key_Escape)
+    hands.press_key(Key.Key_Escape)
     assert window.pages.currentWidget() == page
-    assert modes() == ["exam", "practice"], "what was chosen stays"
+    assert list_modes() == ["exam", "practice"], "what was chosen stays"
 
     cancel = answer_questions(monkeypatch, QMessageBox.ButtonRole.RejectRole)
-    hands.press(Key.Key_Delete, target=table)
+    hands.press_key(Key.Key_Delete, target=table)
     assert len(cancel) == 1
     assert len(profile.list_results()) == 3
     monkeypatch.undo()
     questions = answer_questions(monkeypatch, QMessageBox.ButtonRole.DestructiveRole)
     table.selectionModel().select(table.table.index(1, 0), ROW)
     assert page.compare.text() == "Compare"
-    hands.click(page.delete)
+    hands.click_widget(page.delete)
     assert questions[0].startswith("Delete 2 runs permanently?")
     assert [row.scenario_name for row in profile.list_results()] == ["lab"]
-    assert modes() == ["lab"], "of a drill that is gone nothing can be chosen"
+    assert list_modes() == ["lab"], "of a drill that is gone nothing can be chosen"

@@ -118,7 +118,7 @@ def test_a_saved_scenario_is_listed_and_needs_no_review(hands: Hands, page: Scen
     card = hands.window.picker.get_current_card()
     assert card is not None
     assert card.name == "my-mirror"
-    hands.window.choose("my-mirror")
+    hands.window.select_drill("my-mirror")
     assert hands.window.pages.currentWidget() is hands.window.brief
 
 
@@ -147,7 +147,7 @@ def test_a_draft_survives_a_kill(
 
 
 def test_a_shipped_drill_is_edited_as_a_copy(hands: Hands, window: OpenWindow) -> None:
-    window.choose("planned-failover")
+    window.select_drill("planned-failover")
     window.actions_by_name["drill.edit_copy"].trigger()
     page = window.editing.page
     assert tomllib.loads(page.text.toPlainText())["title"]
@@ -161,7 +161,7 @@ def test_a_shipped_drill_is_edited_as_a_copy(hands: Hands, window: OpenWindow) -
 def test_edit_opens_a_copy_of_a_shipped_drill_and_the_file_of_a_user_drill(
     hands: Hands, window: OpenWindow
 ) -> None:
-    def edit(name: str) -> str:
+    def open_in_editor(name: str) -> str:
         window.picker.choose_card(name)
         card = window.picker.get_current_card()
         assert card is not None
@@ -169,7 +169,7 @@ def test_edit_opens_a_copy_of_a_shipped_drill_and_the_file_of_a_user_drill(
         action.trigger()
         return action.text()
 
-    assert edit("no-witness") == "Edit a copy"
+    assert open_in_editor("no-witness") == "Edit a copy"
     page = window.editing.page
     assert page.file is None
     assert page.file_name == "no-witness-copy.toml"
@@ -177,14 +177,14 @@ def test_edit_opens_a_copy_of_a_shipped_drill_and_the_file_of_a_user_drill(
     file.parent.mkdir(parents=True)
     window.editing.write(file)
     window.show_home()
-    assert edit("mine") == "Edit"
+    assert open_in_editor("mine") == "Edit"
     assert page.file == file
     assert str(file) in window.store.get(settings.RECENT)
 
 
 def test_the_brief_opens_a_copy(hands: Hands, window: OpenWindow) -> None:
-    window.choose("no-witness")
-    hands.click(next(b for b in window.brief.findChildren(QPushButton) if b.text() == "Edit a copy"))
+    window.select_drill("no-witness")
+    hands.click_widget(next(b for b in window.brief.findChildren(QPushButton) if b.text() == "Edit a copy"))
     assert window.pages.currentWidget() == window.editing.page
     assert window.editing.page.file_name == "no-witness-copy.toml"
 
@@ -195,16 +195,16 @@ def test_a_copy_is_saved_under_its_own_name_unless_taken(
 ) -> None:
     offered: list[str] = []
 
-    def accept(*arguments: object) -> tuple[str, str]:
+    def accept_offered_name(*arguments: object) -> tuple[str, str]:
         offered.append(Path(str(arguments[2])).name)
         return str(arguments[2]), ""
 
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", accept)
-    window.choose("planned-failover")
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", accept_offered_name)
+    window.select_drill("planned-failover")
     for _ in range(2):
         window.actions_by_name["drill.edit_copy"].trigger()
         window.editing.page.tools["edit.save"].trigger()
-        window.choose("planned-failover")
+        window.select_drill("planned-failover")
     assert offered == ["planned-failover-copy.toml", "planned-failover-copy-2.toml"]
     assert all((scenario_files.get_own_folder() / name).is_file() for name in offered)
     page = window.editing.page
@@ -224,7 +224,7 @@ def test_a_copy_is_saved_under_its_own_name_unless_taken(
 def test_a_draft_of_a_copy_keeps_its_name(
     hands: Hands, window: OpenWindow, qtbot: QtBot, profile: Profile, store: WindowSettings
 ) -> None:
-    window.choose("planned-failover")
+    window.select_drill("planned-failover")
     window.actions_by_name["drill.edit_copy"].trigger()
     window.editing.save_draft()
     second_window = show_window(qtbot, profile, store)  # as after a kill: the first window was not closed
@@ -234,7 +234,7 @@ def test_a_draft_of_a_copy_keeps_its_name(
 
 @pytest.mark.slow
 def test_the_last_run_becomes_a_text(hands: Hands, window: OpenWindow) -> None:
-    window.choose("lab")
+    window.select_drill("lab")
     window.brief.started.emit("lab")
     drill = window.session.live
     assert drill is not None
@@ -261,7 +261,7 @@ def test_the_last_run_becomes_a_text(hands: Hands, window: OpenWindow) -> None:
 
 @pytest.mark.slow
 def test_a_running_exam_is_not_shown_as_a_text(hands: Hands, window: OpenWindow) -> None:
-    window.choose("automatic-failover")
+    window.select_drill("automatic-failover")
     window.brief.started.emit("exam")
     window.editing.show()
     before = window.editing.page.text.toPlainText()
@@ -277,11 +277,11 @@ def test_unsaved_changes_are_not_lost_silently(
     hands.qtbot.keyClicks(page.text, "Kept ")
     questions: list[str] = []
 
-    def cancel(box: QMessageBox) -> int:
+    def cancel_question(box: QMessageBox) -> int:
         questions.append(box.text())
         return 0
 
-    monkeypatch.setattr(QMessageBox, "exec", cancel)
+    monkeypatch.setattr(QMessageBox, "exec", cancel_question)
     page.tools["edit.new"].trigger()
     assert questions == ["new-scenario.toml has unsaved changes."]
     assert "Kept The mirror" in page.text.toPlainText()
@@ -372,21 +372,21 @@ def test_f8_steps_through_problems_in_text_form_and_timeline(hands: Hands, page:
     page.update_reading()
     assert len(page.findings.problems) == 2
     page.text.setFocus()
-    hands.press(Qt.Key.Key_F8)
+    hands.press_key(Qt.Key.Key_F8)
     assert page.text.textCursor().block().text() == 'level = "nobody"'
     assert page.text.textCursor().positionInBlock() == len('level = "')
     assert page.form.section.key == ""
     assert page.form.page.rows["level",].widget.property("wrong") == "true"
-    hands.press(Qt.Key.Key_F8)
+    hands.press_key(Qt.Key.Key_F8)
     assert page.text.textCursor().block().text() == 'at = "soon"'
     assert page.form.section.key == "timeline"
     assert page.text.hasFocus()
-    hands.press(Qt.Key.Key_F8)
+    hands.press_key(Qt.Key.Key_F8)
     assert page.text.textCursor().block().text() == 'level = "nobody"'
-    hands.press(Qt.Key.Key_F8, Qt.KeyboardModifier.ShiftModifier)
+    hands.press_key(Qt.Key.Key_F8, Qt.KeyboardModifier.ShiftModifier)
     assert page.text.textCursor().block().text() == 'at = "soon"'
     page.form.page.rows["timeline", 0, "at"].widget.setFocus()
-    hands.press(Qt.Key.Key_F8)
+    hands.press_key(Qt.Key.Key_F8)
     assert page.form.page.rows["level",].widget.hasFocus()  # the focus stays in the form
 
 
@@ -396,7 +396,7 @@ def test_problem_keys_match_the_key_table(hands: Hands, page: ScenarioEditor) ->
 
     def leads_on(pressed: Qt.Key, *modifiers: Qt.KeyboardModifier) -> bool:
         page.text.go_to_line(1)
-        hands.press(pressed, *modifiers)
+        hands.press_key(pressed, *modifiers)
         return page.text.textCursor().block().text() == 'level = "nobody"'
 
     assert appearance.keys_now["edit.problem"] == ("F8", "Alt+F8")
@@ -418,7 +418,7 @@ def test_the_text_follows_the_form_and_f1_explains_the_editor(hands: Hands, page
     assert page.text.textCursor().block().text().startswith('why = "The mirror catches up')
     assert not page.text.textCursor().hasSelection()  # the next key in the text would write over it
     assert "new, not saved yet" in [label.text() for label in page.findChildren(QLabel)]
-    hands.press(Qt.Key.Key_F1)
+    hands.press_key(Qt.Key.Key_F1)
     assert hands.window.help.page == "editor"
     hands.window.help.close()
 
@@ -426,15 +426,15 @@ def test_the_text_follows_the_form_and_f1_explains_the_editor(hands: Hands, page
 def test_completion_offers_tables_keys_and_actions(page: ScenarioEditor) -> None:
     from app.views.editor.input_completion import find_completions
 
-    def complete(text: str) -> list[str]:
+    def list_completions(text: str) -> list[str]:
         return find_completions(text, len(text))
 
-    assert {"server", "goal", "timeline"} <= set(complete("[["))
-    assert "workload" in complete('[[database]]\nname = "Sales"\n')
-    assert "name" not in complete('[[database]]\nname = "Sales"\n')
-    assert complete('level = "') == ["beginner", "intermediate", "advanced", "expert"]
-    assert "power-off" in complete('[[timeline]]\ndo = "')
-    assert "port" in complete("[[server]]\n[server.endpoint]\n")
+    assert {"server", "goal", "timeline"} <= set(list_completions("[["))
+    assert "workload" in list_completions('[[database]]\nname = "Sales"\n')
+    assert "name" not in list_completions('[[database]]\nname = "Sales"\n')
+    assert list_completions('level = "') == ["beginner", "intermediate", "advanced", "expert"]
+    assert "power-off" in list_completions('[[timeline]]\ndo = "')
+    assert "port" in list_completions("[[server]]\n[server.endpoint]\n")
 
 
 def test_completion_of_an_action_continues_after_the_verb(page: ScenarioEditor) -> None:

@@ -17,14 +17,14 @@ CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModi
 
 @pytest.fixture
 def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
-    window.choose("lab")
+    window.select_drill("lab")
     window.brief.started.emit("lab")
     window.session.pause()
     window.desk.focus_view("console")
     return window
 
 
-def choose(monkeypatch: pytest.MonkeyPatch, asks: str, file: Path, kind: str = "") -> None:
+def choose_file(monkeypatch: pytest.MonkeyPatch, asks: str, file: Path, kind: str = "") -> None:
     monkeypatch.setattr(QFileDialog, asks, lambda *_, **__: (str(file), kind))
 
 
@@ -34,11 +34,11 @@ def test_a_script_is_saved_and_reopened(
     window = lab.console.current
     assert window is not None
     window.editor.setPlainText("SELECT 1\n")
-    choose(monkeypatch, "getSaveFileName", tmp_path / "mine", "Scripts (*.sql)")
+    choose_file(monkeypatch, "getSaveFileName", tmp_path / "mine", "Scripts (*.sql)")
     qtbot.keyClick(window.editor, Qt.Key.Key_S, CTRL)
     assert (tmp_path / "mine.sql").read_text(encoding="utf-8") == "SELECT 1\n"
     assert str(tmp_path / "mine.sql") in lab.notice.text
-    choose(monkeypatch, "getOpenFileName", tmp_path / "mine.sql")
+    choose_file(monkeypatch, "getOpenFileName", tmp_path / "mine.sql")
     lab.console.tools["open"].trigger()
     current_query = lab.console.current
     assert current_query is not None
@@ -61,12 +61,12 @@ def test_results_are_saved_to_a_file(
     assert "Nothing has been executed" in lab.notice.text
     window.editor.setPlainText("SELECT name, NULL AS nothing FROM sys.databases WHERE name = 'Sales'")
     qtbot.keyClick(window.editor, Qt.Key.Key_F5)
-    hands.wait(1.0, lambda: not window.busy)
+    hands.run_frames(1.0, lambda: not window.busy)
     for ending, saved_text in ((".csv", "name,nothing\nSales,NULL\n"), (".txt", "(1 row affected)")):
-        choose(monkeypatch, "getSaveFileName", tmp_path / f"rows{ending}")
+        choose_file(monkeypatch, "getSaveFileName", tmp_path / f"rows{ending}")
         qtbot.keyClick(window.editor, Qt.Key.Key_T, CTRL | SHIFT)
         assert saved_text in (tmp_path / f"rows{ending}").read_text(encoding="utf-8")
-    choose(monkeypatch, "getSaveFileName", tmp_path / "no folder" / "rows.csv")
+    choose_file(monkeypatch, "getSaveFileName", tmp_path / "no folder" / "rows.csv")
     qtbot.keyClick(window.editor, Qt.Key.Key_T, CTRL | SHIFT)
     assert "cannot be written" in lab.notice.text
 
@@ -79,7 +79,7 @@ def test_ctrl_1_shows_connected_sessions_and_ctrl_tab_changes_windows(
     first.editor.setPlainText("my text")
     qtbot.keyClick(first.editor, Qt.Key.Key_1, CTRL)
     lab.session.play()  # 1,000 sessions take their time on the network
-    hands.wait(5.0, lambda: not first.busy)
+    hands.run_frames(5.0, lambda: not first.busy)
     assert first.results.outcome is not None
     assert "spid" in first.results.outcome.results[0].columns
     assert first.editor.toPlainText() == "my text"
@@ -102,8 +102,8 @@ def test_rows_of_a_log_are_saved_to_a_file(
     save = next(action for action in log.table.actions() if action.text().startswith("Save these rows"))
     lab.session.apply_input("power-off SERVER_B")
     lab.session.play()
-    hands.wait(20.0)
-    choose(monkeypatch, "getSaveFileName", tmp_path / "log.csv", "Values (*.csv)")
+    hands.run_frames(20.0)
+    choose_file(monkeypatch, "getSaveFileName", tmp_path / "log.csv", "Values (*.csv)")
     save.trigger()
     lines = (tmp_path / "log.csv").read_text(encoding="utf-8").splitlines()
     assert lines[0] == "Date,Source,Message"

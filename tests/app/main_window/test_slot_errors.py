@@ -45,7 +45,7 @@ def test_the_program_continues_and_names_the_error_log(
     hands: Hands, errors: SlotErrorHook, printed_lines: list[str], tmp_path: Path
 ) -> None:
     window = hands.window
-    window.choose("lab")
+    window.select_drill("lab")
     window.brief.started.emit("lab")
     window.session.apply_input("power-off SERVER_W")
     window.session.play()
@@ -59,7 +59,7 @@ def test_the_program_continues_and_names_the_error_log(
     assert log.rstrip().endswith("power-off SERVER_W")
     box.accept()
     window.session.play()
-    hands.wait(1.0)
+    hands.run_frames(1.0)
     window.session.apply_input("power-on SERVER_W")
     assert hands.drill.journal[-1].verb == "power-on"
 
@@ -86,7 +86,7 @@ def test_an_exception_in_a_slot_does_not_end_the_program(
     hands: Hands, errors: SlotErrorHook, monkeypatch: pytest.MonkeyPatch, qtbot: object
 ) -> None:
     monkeypatch.setattr(sys, "excepthook", errors)
-    hands.window.choose("ag-lab")
+    hands.window.select_drill("ag-lab")
     hands.window.brief.started.emit("lab")
     window_count = len(hands.window.console.list_windows())
     hands.window.topology.opened.emit("FSW")

@@ -63,9 +63,9 @@ def test_a_client_is_listed_with_its_batches_and_keeps_real_time(desk: Desk) -> 
     assert window is not None
 
     client: Client = desk.run_until_done(connect(listener.ports["AGL1"], listener.password, "Sales"))
-    answer = desk.run_until_done(client.ask("SELECT @@SERVERNAME"))
+    answer = desk.run_until_done(client.send_batch("SELECT @@SERVERNAME"))
     assert "NODE_1".encode("utf-16-le") in answer
-    desk.run_until_done(client.ask("SELECT * FROM nothing"))
+    desk.run_until_done(client.send_batch("SELECT * FROM nothing"))
     for _ in range(30):
         desk.ports.process_requests()
     (row,) = window.connected.table.rows
@@ -83,7 +83,7 @@ def test_a_client_is_listed_with_its_batches_and_keeps_real_time(desk: Desk) -> 
 
     desk.session.pause()
     with pytest.raises(TimeoutError):
-        desk.run_until_done(client.ask("SELECT 1"), turns=5)
+        desk.run_until_done(client.send_batch("SELECT 1"), turns=5)
     desk.ports.show_now()
     assert "Paused" in window.state.text()
     desk.session.play()

@@ -273,12 +273,12 @@ def test_a_profile_in_use_offers_a_choice(
 ) -> None:
     questions: list[str] = []
 
-    def decide(box: QMessageBox) -> int:
+    def answer_question(box: QMessageBox) -> int:
         questions.append(box.text())
         next(button for button in box.buttons() if button.text() == answer).click()
         return 0
 
-    monkeypatch.setattr(QMessageBox, "exec", decide)
+    monkeypatch.setattr(QMessageBox, "exec", answer_question)
     during(lambda window: questions.append(window.run_facts.text()))
     with open_profile(profile_folder):
         assert start.open_window(None) == code
@@ -293,23 +293,23 @@ def test_an_error_without_a_profile_promises_no_record(
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path / "file" / "folder"))
     monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)  # not the hook that makes tests fail
 
-    def answer(box: QMessageBox) -> int:
+    def answer_box(box: QMessageBox) -> int:
         boxes.append(box.text() + box.informativeText())
         for button in box.buttons():
             if button.text() == "Play without recording":
                 button.click()
         return 0
 
-    def show(box: QMessageBox) -> None:
+    def record_box(box: QMessageBox) -> None:
         boxes.append(box.text() + box.informativeText())
 
-    monkeypatch.setattr(QMessageBox, "exec", answer)
-    monkeypatch.setattr(QMessageBox, "open", show)
+    monkeypatch.setattr(QMessageBox, "exec", answer_box)
+    monkeypatch.setattr(QMessageBox, "open", record_box)
 
-    def fail(window: OpenWindow) -> None:
+    def report_error(window: OpenWindow) -> None:
         sys.excepthook(RuntimeError, RuntimeError("the roof is gone"), None)
 
-    during(fail)
+    during(report_error)
     assert start.open_window(None) == 0, "the program continues"
     assert len(boxes) == 2
     assert "the roof is gone" in boxes[1]

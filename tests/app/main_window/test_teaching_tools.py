@@ -29,7 +29,7 @@ A, B = ActionTarget("server", ("SERVER_A",)), ActionTarget("server", ("SERVER_B"
 
 @pytest.fixture
 def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
-    window.choose("lab")
+    window.select_drill("lab")
     window.brief.started.emit("lab")
     window.session.pause()
     window.topology.setFocus()
@@ -47,11 +47,11 @@ def test_a_note_is_written_stored_with_its_scenario_and_removed(
     ((text, _, _),) = topology.list_notes()
     assert text == "nobody asked this one"
     lab.show_home()
-    lab.choose("automatic-failover")
+    lab.select_drill("automatic-failover")
     lab.brief.started.emit("practice")
     assert topology.list_notes() == []
     lab.show_home()
-    lab.choose("lab")
+    lab.select_drill("lab")
     lab.brief.started.emit("lab")
     assert [note[0] for note in topology.list_notes()] == ["nobody asked this one"]
     topology.setFocus()
@@ -124,7 +124,7 @@ def test_the_finder_shows_the_match_count_or_no_match(qtbot: Any, lab: OpenWindo
 
 def test_the_menu_of_a_server_opens_a_query_there(hands: Hands, lab: OpenWindow) -> None:
     menu = hands.menu_of(B)
-    hands.choose(menu, "New query on SERVER_B")
+    hands.choose_menu_item(menu, "New query on SERVER_B")
     assert lab.console.current is not None
     assert lab.console.current.server == "SERVER_B"
 
@@ -257,7 +257,7 @@ def test_every_object_is_an_accessible_child_with_a_text(qtbot: Any, lab: OpenWi
 def test_invalid_stored_notes_are_ignored(qtbot: Any, store: WindowSettings, profile: Any) -> None:
     store.set(settings.NOTES, '{"lab": [["kept", 1, 2], ["no place"], 7], "x": 3}')
     window = show_window(qtbot, profile, store)
-    window.choose("lab")
+    window.select_drill("lab")
     window.brief.started.emit("lab")
     assert [note[0] for note in window.topology.list_notes()] == ["kept"]
     assert isinstance(window.session.drill, Drill)

@@ -49,7 +49,7 @@ class Team:
         self.drill = Drill(CABLE)
         self.log: list[LogEntry] = []
 
-    def welcome(self, key: str) -> MemberWelcome:
+    def build_welcome(self, key: str) -> MemberWelcome:
         role = find_role(CABLE.team, key)
         seats = [TeamRole(require(role.key), role.name, None, connected=False) for role in CABLE.team]
         return MemberWelcome(
@@ -57,11 +57,11 @@ class Team:
             CABLE.text, self.drill.seed, self.drill.mode,
         )  # fmt: skip
 
-    def do(self, line: str) -> None:
+    def apply_line(self, line: str) -> None:
         self.drill.apply_line(line)
         self.log.append(LogEntry(len(self.log) + 1, self.drill.tick, line, "", 0))
 
-    def show(self, desk: TeamDesk, sent: int = 0, **more: Any) -> int:
+    def show_on_desk(self, desk: TeamDesk, sent: int = 0, **more: Any) -> int:
         """Show *desk* the present, with the entries after *sent* of them; return their number."""
         team_view = build_observation(self.drill, desk.replica.role)
         desk.show_view(RoleView(False, 0, team_view, self.drill.tick, self.log[sent:], **more))
@@ -69,7 +69,7 @@ class Team:
 
 
 def open_desk(qtbot: QtBot, team: Team, key: str) -> tuple[TeamDesk, list[str]]:
-    desk, messages = TeamDesk(team.welcome(key)), list[str]()
+    desk, messages = TeamDesk(team.build_welcome(key)), list[str]()
     qtbot.addWidget(desk)
     desk.line_sent.connect(messages.append)
     return desk, messages
@@ -91,24 +91,24 @@ def test_each_button_of_a_role_has_its_own_key(qtbot: QtBot) -> None:
 def test_a_role_reads_back_and_confirms(qtbot: QtBot) -> None:
     team = Team()
     team.drill.advance_to(7_000)
-    team.do(f"@dba call room {ORDER}")
+    team.apply_line(f"@dba call room {ORDER}")
     room, room_said = open_desk(qtbot, team, "room")
     dba, dba_said = open_desk(qtbot, team, "dba")
     for desk in (room, dba):
-        team.show(desk)
+        team.show_on_desk(desk)
     panel = room.panel
     assert (panel.read_back.isEnabled(), dba.panel.read_back.isEnabled()) == (True, False)
     qtbot.mouseClick(panel.read_back, Qt.MouseButton.LeftButton)
     assert panel.line.text() == "read-back dba "  # the member must type the words of the order
     panel.line.insert(ORDER)
     qtbot.keyClick(panel.line, Qt.Key.Key_Return)
-    team.do(f"@room {room_said[-1]}")
-    input_shown = team.show(dba, 1)
+    team.apply_line(f"@room {room_said[-1]}")
+    input_shown = team.show_on_desk(dba, 1)
     qtbot.mouseClick(dba.panel.confirm, Qt.MouseButton.LeftButton)
-    team.do(f"@dba {dba_said[-1]}")
+    team.apply_line(f"@dba {dba_said[-1]}")
     assert (room_said, dba_said) == ([f"read-back dba {ORDER}"], ["confirm room"])
     assert team.drill.calls[-1].confirmed_tick == team.drill.tick
-    team.show(dba, input_shown)
+    team.show_on_desk(dba, input_shown)
     assert not dba.panel.confirm.isEnabled()
     assert dba.replica.drill.compute_state_hash() == team.drill.compute_state_hash()
 
@@ -117,10 +117,10 @@ def test_picture_shows_what_the_role_sees(qtbot: QtBot) -> None:
     """The technician sees lamps and plugs, the DBA sees databases, and the manager sees only goals."""
     team = Team()
     team.drill.advance_to(7_000)
-    team.do("@dba note look")
+    team.apply_line("@dba note look")
     room, dba, manager = (open_desk(qtbot, team, key)[0] for key in ("room", "dba", "manager"))
     for desk in (room, dba, manager):
-        team.show(desk)
+        team.show_on_desk(desk)
     assert (find_server(room, "PAY1").status.label, find_server(room, "PAY1").copies) == ("power on", ())
     assert find_server(room, "PAY1").troubles == ("network cables unplugged",)
     assert find_server(dba, "PAY1").status.label == "does not respond"
@@ -152,7 +152,7 @@ def test_picture_shows_what_the_role_sees(qtbot: QtBot) -> None:
 def test_menu_disables_what_the_role_may_not_do(qtbot: QtBot, key: str, line: str, is_allowed: bool) -> None:
     team = Team()
     desk, _ = open_desk(qtbot, team, key)
-    team.show(desk)
+    team.show_on_desk(desk)
     menu = QMenu()
     qtbot.addWidget(menu)
     desk.topology.fill_menu(menu, ActionTarget("server", ("PAY2",)))
@@ -166,14 +166,14 @@ def test_query_of_the_role_shows_its_result_and_that_of_others_stays_hidden(qtbo
     team = Team()
     (dba, dba_messages), (room, _) = open_desk(qtbot, team, "dba"), open_desk(qtbot, team, "room")
     for desk in (dba, room):
-        team.show(desk)
+        team.show_on_desk(desk)
     window = require(dba.console.open_query("PAY2"))
     window.editor.replace_all("SELECT 1 AS one")
     dba.console.run()
-    team.do(f"@dba {dba_messages[-1]}")
+    team.apply_line(f"@dba {dba_messages[-1]}")
     team.drill.advance_to(team.drill.tick + 500)
     for desk in (dba, room):
-        team.show(desk)
+        team.show_on_desk(desk)
     assert not window.busy
     dba.console.run()
     assert window.busy
@@ -185,9 +185,9 @@ def test_query_of_the_role_shows_its_result_and_that_of_others_stays_hidden(qtbo
 def test_an_order_and_its_state_are_readable_at_1366_pixels(qtbot: QtBot) -> None:
     team = Team()
     team.drill.advance_to(7_000)
-    team.do(f"@dba call room {ORDER}")
+    team.apply_line(f"@dba call room {ORDER}")
     desk, _ = open_desk(qtbot, team, "dba")
-    team.show(desk)
+    team.show_on_desk(desk)
     desk.resize(1366, 700)
     with qtbot.waitExposed(desk):
         desk.show()
@@ -204,12 +204,12 @@ def test_desk_follows_a_rewind(qtbot: QtBot) -> None:
     team = Team()
     desk, _ = open_desk(qtbot, team, "dba")
     team.drill.advance_to(7_000)
-    team.do("@dba sql PAY2 SELECT 1")
-    input_shown = team.show(desk)
+    team.apply_line("@dba sql PAY2 SELECT 1")
+    input_shown = team.show_on_desk(desk)
     team.drill = Drill(CABLE)
     team.drill.advance_to(2_000)
     team.log.append(LogEntry(len(team.log) + 1, 2_000, SENT_BACK, "", 1))
-    team.show(desk, input_shown)
+    team.show_on_desk(desk, input_shown)
     assert desk.replica.drill.tick == 2_000
     assert desk.replica.drill.compute_state_hash() == team.drill.compute_state_hash()
 
@@ -219,13 +219,13 @@ def test_lobby_names_vacant_roles_until_somebody_starts(qtbot: QtBot) -> None:
     desk, _ = open_desk(qtbot, team, "dba")
     started: list[bool] = []
     desk.panel.start_wanted.connect(lambda: started.append(True))
-    team.show(desk, waits_for=["Manager"])
+    team.show_on_desk(desk, waits_for=["Manager"])
     panel = desk.panel
     assert "Manager" in panel.waiting.text()
     assert not panel.start.isHidden()
     panel.start.click()
     assert started == [True]
-    team.show(desk, waits_for=[])
+    team.show_on_desk(desk, waits_for=[])
     assert panel.start.isHidden()
     assert "`" not in desk.duties.toPlainText(), "the brief is formatted"
     panel.begin.setCurrentIndex(1)
@@ -241,7 +241,7 @@ def test_lobby_names_vacant_roles_until_somebody_starts(qtbot: QtBot) -> None:
 def test_desk_says_while_its_team_does_not_answer(qtbot: QtBot) -> None:
     team = Team()
     desk, _ = open_desk(qtbot, team, "dba")
-    team.show(desk)
+    team.show_on_desk(desk)
     desk.show_connection(is_connected=False)
     assert desk.state.text().startswith("Not connected to the team.")
     desk.show_connection(is_connected=True)
@@ -254,7 +254,7 @@ def test_desk_shows_the_result_of_an_ended_team_and_sends_nothing_more(
 ) -> None:
     team = Team()
     desk, messages = open_desk(qtbot, team, "dba")
-    team.show(desk, waits_for=["Manager"])
+    team.show_on_desk(desk, waits_for=["Manager"])
     verdict_found = judge_log(CABLE, CABLE.seed, "practice", [LogEntry(1, 100, "finish", "", 0)])
     result = TeamResult(
         [TeamGoal("The tills work on PAY2", 12.0), TeamGoal("PAY1 is the mirror", None)],
@@ -295,7 +295,7 @@ def test_no_sight_shows_the_whole_world() -> None:
 
 def test_a_host_that_does_not_send_the_world_is_refused() -> None:
     """Hosts before 1.1 send neither the scenario nor its text."""
-    welcome = replace(Team().welcome("dba"), scenario="", text="", seed=0, mode="")
+    welcome = replace(Team().build_welcome("dba"), scenario="", text="", seed=0, mode="")
     with pytest.raises(ScenarioError):
         TeamDesk(welcome, None)
 

@@ -17,7 +17,7 @@ from tests.open_window import OpenWindow
 
 @pytest.fixture
 def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
-    window.choose("lab")
+    window.select_drill("lab")
     window.brief.started.emit("lab")
     window.session.pause()
     return window
@@ -38,7 +38,7 @@ def test_run_until_stops_when_the_condition_is_true(qtbot: Any, hands: Hands, la
     qtbot.keyClicks(edit, "Sales on SERVER_B is PRINCIPAL")
     assert box.run.isEnabled(), box.problem.text()
     qtbot.keyClick(edit, Qt.Key.Key_Return)
-    hands.search()
+    hands.finish_search()
     assert lab.session.drill is not None
     assert lab.session.drill.is_condition_met("Sales on SERVER_B is PRINCIPAL")
     assert 1.0 < lab.session.drill.world.t_s < 10.0
@@ -65,7 +65,7 @@ def test_a_condition_that_is_already_true_is_reported(lab: OpenWindow) -> None:
 def test_the_next_alarm_is_an_error_in_a_log(hands: Hands, lab: OpenWindow) -> None:
     lab.session.apply_input("pull-cable SERVER_A")
     lab.actions_by_name["time.next_alarm"].trigger()
-    hands.search()
+    hands.finish_search()
     assert lab.session.drill is not None
     last = [event for event in lab.session.drill.events if event.kind in ("errorlog", "alert")][-1]
     assert is_alarm(last)

@@ -33,14 +33,14 @@ def find_button(page: QWidget, text: str) -> QPushButton:
     )
 
 
-def begin(hands: Hands, name: str) -> None:
+def start_drill(hands: Hands, name: str) -> None:
     """Start a drill from the start page."""
     window = hands.window
     window.picker.choose_card(name)
     window.picker.grid.setFocus()
-    hands.press(Key.Key_Return)
+    hands.press_key(Key.Key_Return)
     assert window.pages.currentWidget() is window.brief
-    hands.click(find_button(require(window.brief), "Start the clock"))
+    hands.click_widget(find_button(require(window.brief), "Start the clock"))
     assert window.pages.currentWidget() is window.desk_page
     assert window.session.running
 
@@ -50,31 +50,33 @@ def type_sql(hands: Hands, server: str, batch: str) -> None:
     console = hands.window.console
     query_window = console.open_query(server)
     assert query_window is not None
-    hands.click(query_window.editor.viewport())
+    hands.click_widget(query_window.editor.viewport())
     hands.qtbot.keyClicks(query_window.editor, batch)
     assert query_window.editor.toPlainText() == batch
-    hands.press(Key.Key_F5, target=query_window.editor)
+    hands.press_key(Key.Key_F5, target=query_window.editor)
 
 
 def test_the_lab_is_played_by_mouse_and_typed_sql(hands: Hands, profile: Profile) -> None:
     """The run uses a context menu, a failover, T-SQL with F5, a repair from the menu, and the debrief."""
     window = hands.window
-    begin(hands, "lab")
-    hands.wait(5.0)
-    hands.choose(hands.menu_of(ActionTarget("server", ("SERVER_A",))), "Power off")
-    hands.wait(30.0, lambda: hands.drill.world.copies["SERVER_B", "Sales"].mirroring.role is Role.PRINCIPAL)
+    start_drill(hands, "lab")
+    hands.run_frames(5.0)
+    hands.choose_menu_item(hands.menu_of(ActionTarget("server", ("SERVER_A",))), "Power off")
+    hands.run_frames(
+        30.0, lambda: hands.drill.world.copies["SERVER_B", "Sales"].mirroring.role is Role.PRINCIPAL
+    )
     type_sql(
         hands, "SERVER_B", "SELECT mirroring_role_desc, mirroring_state_desc FROM sys.database_mirroring"
     )
-    hands.wait(2.0, lambda: any(event.kind == "sql_done" for event in hands.drill.events))
+    hands.run_frames(2.0, lambda: any(event.kind == "sql_done" for event in hands.drill.events))
     results = window.console.current
     assert results is not None
     assert "PRINCIPAL" in str(
         [read_field(event, "results") for event in hands.drill.events if event.kind == "sql_done"]
     )
-    hands.choose(hands.menu_of(ActionTarget("server", ("SERVER_A",))), "Power on")
+    hands.choose_menu_item(hands.menu_of(ActionTarget("server", ("SERVER_A",))), "Power on")
     window.session.set_speed(20.0)
-    hands.wait(300.0, lambda: hands.drill.world.copies["SERVER_B", "Sales"].mirroring.state == 4)
+    hands.run_frames(300.0, lambda: hands.drill.world.copies["SERVER_B", "Sales"].mirroring.state == 4)
     window.actions_by_name["drill.finish"].trigger()
     hands.say_yes()
     assert window.pages.currentWidget() is window.debrief
@@ -94,15 +96,15 @@ def test_the_lab_is_played_by_mouse_and_typed_sql(hands: Hands, profile: Profile
 def test_a_scored_drill_is_played_to_full_points(hands: Hands, profile: Profile) -> None:
     """One command restores service on the isolated principal, and the debrief shows its value."""
     window = hands.window
-    begin(hands, "isolated-principal")
+    start_drill(hands, "isolated-principal")
     window.session.set_speed(10.0)
-    hands.wait(300.0, lambda: not hands.drill.world.availability["Sales"].serving)
+    hands.run_frames(300.0, lambda: not hands.drill.world.availability["Sales"].serving)
     type_sql(hands, "SERVER_A", "ALTER DATABASE Sales SET WITNESS OFF")
-    hands.wait(5.0, lambda: any(event.kind == "sql_done" for event in hands.drill.events))
+    hands.run_frames(5.0, lambda: any(event.kind == "sql_done" for event in hands.drill.events))
     assert not hands.drill.world.availability["Sales"].serving
     type_sql(hands, "SERVER_A", "ALTER DATABASE Sales SET PARTNER OFF")
     window.session.set_speed(50.0)
-    hands.wait(1200.0)
+    hands.run_frames(1200.0)
     assert window.pages.currentWidget() is window.debrief
     page = (
         list_texts(require(window.debrief))
@@ -114,7 +116,7 @@ def test_a_scored_drill_is_played_to_full_points(hands: Hands, profile: Profile)
     (row,) = profile.list_results()
     assert row.score is not None
     assert 50.0 < row.score < 100.0
-    hands.click(find_button(require(window.debrief), "Back to start"))
+    hands.click_widget(find_button(require(window.debrief), "Back to start"))
     window.picker.choose_card("isolated-principal")
     card = window.picker.get_current_card()
     assert card is not None
@@ -125,35 +127,35 @@ def test_a_scored_drill_is_played_to_full_points(hands: Hands, profile: Profile)
 def test_a_drill_is_played_by_keyboard(hands: Hands) -> None:
     """No mouse is used from the start page to the end."""
     window = hands.window
-    hands.press(Key.Key_K, Mod.ControlModifier)
+    hands.press_key(Key.Key_K, Mod.ControlModifier)
     hands.qtbot.keyClicks(window.picker.search, "mirroring lab")
-    hands.press(Key.Key_Return)
-    hands.press(Key.Key_Return)
+    hands.press_key(Key.Key_Return)
+    hands.press_key(Key.Key_Return)
     assert window.pages.currentWidget() is window.brief
-    hands.press(Key.Key_Space)
+    hands.press_key(Key.Key_Space)
     assert window.pages.currentWidget() is window.desk_page
-    hands.wait(2.0)
-    hands.press(Key.Key_1, Mod.AltModifier)
-    hands.press(Key.Key_Tab)
+    hands.run_frames(2.0)
+    hands.press_key(Key.Key_1, Mod.AltModifier)
+    hands.press_key(Key.Key_Tab)
     assert window.topology.get_target() == ActionTarget("server", ("SERVER_A",))
-    hands.press(Key.Key_Return)
+    hands.press_key(Key.Key_Return)
     (menu,) = open_menus()
     hands.qtbot.keyClick(menu, Key.Key_Down)
     hands.qtbot.keyClick(menu, Key.Key_Down)
     hands.qtbot.keyClick(menu, Key.Key_Return)
     assert not hands.drill.world.computers["SERVER_A"].powered
-    hands.press(Key.Key_F9, Mod.ShiftModifier)
-    hands.search()
+    hands.press_key(Key.Key_F9, Mod.ShiftModifier)
+    hands.finish_search()
     assert {event.kind for event in hands.drill.events if event.tick == hands.drill.tick} & STATE_KINDS
-    hands.press(Key.Key_2, Mod.AltModifier)
+    hands.press_key(Key.Key_2, Mod.AltModifier)
     current = window.console.current
     assert current is not None
     hands.qtbot.keyClicks(current.editor, "PRINT 'seen'")
-    hands.press(Key.Key_F5, target=current.editor)
-    hands.press(Key.Key_Pause)
-    hands.wait(1.0)
+    hands.press_key(Key.Key_F5, target=current.editor)
+    hands.press_key(Key.Key_Pause)
+    hands.run_frames(1.0)
     assert any(event.kind == "sql_done" for event in hands.drill.events)
-    hands.press(Key.Key_End, Mod.ControlModifier, Mod.AltModifier, target=window.topology)
+    hands.press_key(Key.Key_End, Mod.ControlModifier, Mod.AltModifier, target=window.topology)
     hands.say_yes()
     assert window.pages.currentWidget() is window.debrief
 
@@ -161,38 +163,38 @@ def test_a_drill_is_played_by_keyboard(hands: Hands) -> None:
 def test_a_drill_is_played_by_text_only(hands: Hands) -> None:
     """Every input is typed into the act line with its completion."""
     window = hands.window
-    begin(hands, "lab")
+    start_drill(hands, "lab")
     line = window.input_line
     window.actions_by_name["drill.act"].trigger()
     assert line.hasFocus()
     hands.qtbot.keyClicks(line, "power-off server_b")
-    hands.press(Key.Key_Return, target=line)
+    hands.press_key(Key.Key_Return, target=line)
     assert not hands.drill.world.computers["SERVER_B"].powered
     hands.qtbot.keyClicks(line, "sql SERVER_A PRINT 'x'")
-    hands.press(Key.Key_Return, target=line)
-    hands.wait(1.0)
+    hands.press_key(Key.Key_Return, target=line)
+    hands.run_frames(1.0)
     assert hands.drill.events[-1].kind
     hands.qtbot.keyClicks(line, "power-of SERVER_A")
-    hands.press(Key.Key_Return, target=line)
+    hands.press_key(Key.Key_Return, target=line)
     assert "did you mean power-off" in window.notice.text
-    hands.press(Key.Key_Up, target=line)
+    hands.press_key(Key.Key_Up, target=line)
     assert line.text() == "power-of SERVER_A"
     line.clear()
     hands.qtbot.keyClicks(line, "finish")
-    hands.press(Key.Key_Return, target=line)
+    hands.press_key(Key.Key_Return, target=line)
     assert window.pages.currentWidget() is window.debrief
 
 
 def test_a_moment_is_retried_and_the_reference_shown(hands: Hands, profile: Profile) -> None:
     window: OpenWindow = hands.window
-    begin(hands, "automatic-failover")
+    start_drill(hands, "automatic-failover")
     window.session.set_speed(20.0)
-    hands.wait(100.0)
+    hands.run_frames(100.0)
     window.session.apply_input("finish")
     assert window.pages.currentWidget() == window.debrief
     hands.open_tab(TIMELINE)
     window.debrief.findChildren(TimeStrip)[0].moment_chosen.emit(30.0)
-    hands.click(find_button(window.debrief, "Retry from 0:30.0"))
+    hands.click_widget(find_button(window.debrief, "Retry from 0:30.0"))
     assert window.pages.currentWidget() is window.desk_page
     assert hands.drill.tick == 3000
     assert hands.drill.world.computers["SERVER_A"].powered
@@ -206,16 +208,16 @@ def test_a_moment_is_retried_and_the_reference_shown(hands: Hands, profile: Prof
     assert live_run is not None
     assert live_run.compute_score().total >= 95.0
     for number, item in enumerate(live_run.journal, start=1):  # every step shows its reason
-        hands.click(window.replay.bar.next)
+        hands.click_widget(window.replay.bar.next)
         assert len(hands.drill.journal) == number
         assert hands.drill.tick == item.tick
         labels = list_texts(window.replay.bar)
         assert live_run.scenario.solution[number - 1].why in labels
-    hands.click(window.replay.bar.previous)
+    hands.click_widget(window.replay.bar.previous)
     assert len(hands.drill.journal) == len(live_run.journal) - 1
-    window.do("power-off SERVER_A")
+    window.apply_line("power-off SERVER_A")
     assert "ended" in window.notice.text
-    hands.click(window.replay.bar.leave)
+    hands.click_widget(window.replay.bar.leave)
     assert window.pages.currentWidget() is window.debrief
     assert len(profile.list_results()) == 2  # the replay is not stored as a run
 
@@ -225,8 +227,8 @@ def test_a_self_assessment_is_optional_before_the_points(hands: Hands, profile: 
 
     def finish_drill() -> str:
         window.show_home()
-        begin(hands, "automatic-failover")
-        hands.wait(40.0)
+        start_drill(hands, "automatic-failover")
+        hands.run_frames(40.0)
         window.session.apply_input("finish")
         assert window.pages.currentWidget() is window.debrief
         if not require(window.debrief).findChildren(ReflectionForm):
@@ -235,7 +237,7 @@ def test_a_self_assessment_is_optional_before_the_points(hands: Hands, profile: 
 
     assert "Score by rule" in finish_drill(), "nobody is asked who has not chosen it"
     (wanted,) = window.debrief.findChildren(QCheckBox)
-    hands.press(Key.Key_Space, target=wanted)
+    hands.press_key(Key.Key_Space, target=wanted)
     debrief_text = finish_drill()
     assert "Before you see your points" in debrief_text
     assert "Score by rule" not in debrief_text
@@ -245,7 +247,7 @@ def test_a_self_assessment_is_optional_before_the_points(hands: Hands, profile: 
     assert window.focusWidget() is form.happened, "the keyboard is there"
     hands.qtbot.keyClicks(form.happened, "SERVER_A lost its power")
     hands.qtbot.keyClicks(form.expected, "70")
-    hands.click(find_button(form, "Show the points"))
+    hands.click_widget(find_button(form, "Show the points"))
     page = list_texts(require(window.debrief))
     assert "You expected 70 points. Your score is" in page
     assert "SERVER_A lost its power" in page
@@ -253,7 +255,7 @@ def test_a_self_assessment_is_optional_before_the_points(hands: Hands, profile: 
     run = max(row.run_id for row in profile.list_results())
     assert profile.read_reflection(run) == Reflection("SERVER_A lost its power", "", 70.0)
     assert "Before you see your points" in finish_drill()
-    hands.click(find_button(require(window.debrief), "Skip"))
+    hands.click_widget(find_button(require(window.debrief), "Skip"))
     hands.open_tab(POINTS)
     assert "Score by rule" in list_texts(require(window.debrief))
     assert profile.read_reflection(max(row.run_id for row in profile.list_results())) is None

@@ -32,9 +32,9 @@ Key, Mod = Qt.Key, Qt.KeyboardModifier
 
 
 def play_lab(hands: Hands, seconds: float = 1.0) -> World:
-    hands.window.choose("lab")
+    hands.window.select_drill("lab")
     hands.window.brief.started.emit("lab")
-    hands.wait(seconds)
+    hands.run_frames(seconds)
     return hands.drill.world
 
 
@@ -79,17 +79,17 @@ def test_actions_without_meaning_outside_a_drill_are_disabled(hands: Hands) -> N
 def test_time_is_controlled_by_keys(hands: Hands) -> None:
     window = hands.window
     play_lab(hands)
-    hands.press(Key.Key_Pause)
+    hands.press_key(Key.Key_Pause)
     tick = hands.drill.tick
-    hands.press(Key.Key_F10)
-    hands.press(Key.Key_F10)
+    hands.press_key(Key.Key_F10)
+    hands.press_key(Key.Key_F10)
     assert hands.drill.tick == tick + 2
-    hands.press(Key.Key_Period, Mod.AltModifier)
+    hands.press_key(Key.Key_Period, Mod.AltModifier)
     assert window.session.speed == 2.0
-    hands.press(Key.Key_Comma, Mod.AltModifier)
-    hands.press(Key.Key_Comma, Mod.AltModifier)
+    hands.press_key(Key.Key_Comma, Mod.AltModifier)
+    hands.press_key(Key.Key_Comma, Mod.AltModifier)
     assert window.session.speed == 0.5
-    hands.press(Key.Key_Minus, Mod.AltModifier)
+    hands.press_key(Key.Key_Minus, Mod.AltModifier)
     assert window.session.speed == 1.0
 
 
@@ -113,11 +113,11 @@ def test_the_fault_menu_offers_every_object(hands: Hands) -> None:
 
 def test_the_palette_finds_actions_and_commands(hands: Hands) -> None:
     play_lab(hands)
-    hands.press(Key.Key_P, Mod.ControlModifier, Mod.ShiftModifier)
+    hands.press_key(Key.Key_P, Mod.ControlModifier, Mod.ShiftModifier)
     palette = hands.window.palette_of_commands
     assert palette.isVisible()
     hands.qtbot.keyClicks(palette.field, "server_b hang sql")
-    hands.press(Key.Key_Return, target=palette.field)
+    hands.press_key(Key.Key_Return, target=palette.field)
     assert hands.drill.world.instances["SERVER_B"].hung
 
 
@@ -150,7 +150,7 @@ def test_a_theme_is_applied_at_once_and_stored(window: OpenWindow, store: Window
 def test_text_can_be_enlarged(hands: Hands, store: WindowSettings) -> None:
     window = hands.window
     before = window.picker.font().pointSizeF()
-    hands.press(Key.Key_Plus, Mod.ControlModifier)
+    hands.press_key(Key.Key_Plus, Mod.ControlModifier)
     QApplication.processEvents()
     assert window.picker.font().pointSizeF() == pytest.approx(before * 1.1)
     store.set(settings.FONT_SCALE, settings.FONT_SCALES[-2])
@@ -159,7 +159,7 @@ def test_text_can_be_enlarged(hands: Hands, store: WindowSettings) -> None:
     with hands.qtbot.assertNotEmitted(window.appearance.changed):
         window.appearance.step_font(1)
     assert store.get(settings.FONT_SCALE) == settings.FONT_SCALES[-1]
-    hands.press(Key.Key_0, Mod.ControlModifier)
+    hands.press_key(Key.Key_0, Mod.ControlModifier)
     QApplication.processEvents()
     assert window.picker.font().pointSizeF() == pytest.approx(before)
 
@@ -226,8 +226,8 @@ def test_a_closed_panel_reopens_up_to_date_by_its_key(hands: Hands) -> None:
     window = hands.window
     play_lab(hands)
     window.desk.docks["brief"].close()
-    hands.wait(3.0)
-    hands.press(Key.Key_F4)
+    hands.run_frames(3.0)
+    hands.press_key(Key.Key_F4)
     assert window.briefing.isVisible()
     assert window.briefing.hasFocus()
 
@@ -251,15 +251,15 @@ def test_moved_cards_keep_their_positions(
 def test_history_lists_runs_and_opens_their_debriefs(hands: Hands, profile: Profile) -> None:
     window = hands.window
     for name in ("lab", "automatic-failover"):
-        window.choose(name)
+        window.select_drill(name)
         window.brief.started.emit("lab" if name == "lab" else "exam")
-        hands.wait(1.0)
+        hands.run_frames(1.0)
         window.session.apply_input("finish")
     window.show_history()
     rows = find_child(window.history, TableView).table.rows
     assert [row.title for row in rows] == ["Mirroring: principal loses power", "Database mirroring lab"]
     assert rows[0].mode == "exam"
-    hands.press(Key.Key_Return, target=find_child(window.history, TableView))
+    hands.press_key(Key.Key_Return, target=find_child(window.history, TableView))
     assert window.pages.currentWidget() is window.debrief
     assert window.windowTitle().startswith("Mirroring: principal loses power")
 
@@ -277,8 +277,8 @@ def test_unsent_queries_survive_a_restart(
     window.close()
     second_window = show_window(qtbot, profile, store)
     (run,) = profile.list_unfinished_runs()
-    second_window.resume(run.run_id)
-    Hands(qtbot, second_window).search()
+    second_window.resume_run(run.run_id)
+    Hands(qtbot, second_window).finish_search()
     assert "SELECT unsaved" in second_window.console.list_drafts().values()
 
 
@@ -311,12 +311,12 @@ def test_help_opens_at_the_focused_panel(hands: Hands) -> None:
     window = hands.window
     play_lab(hands)
     window.desk.focus_view("console")
-    hands.press(Key.Key_F1)
+    hands.press_key(Key.Key_F1)
     assert window.help is not None
     assert window.help.page == "console"
     window.help.close()
     window.topology.setFocus()
-    hands.press(Key.Key_F1)
+    hands.press_key(Key.Key_F1)
     assert window.help.page == "topology"
     window.help.close()
 
@@ -349,9 +349,9 @@ def test_an_exam_hides_truth_views_and_restores_them_afterwards(hands: Hands, st
     window = hands.window
     play_lab(hands)
     default_docks = open_docks(window)
-    window.choose("automatic-failover")
+    window.select_drill("automatic-failover")
     window.brief.started.emit("exam")
-    hands.wait(2.0)
+    hands.run_frames(2.0)
     assert default_docks - open_docks(window) == {"timing", "events"} & default_docks
     window.desk.focus_view("events")
     assert "events" not in open_docks(window)
@@ -415,12 +415,12 @@ def test_a_slow_page_shows_that_it_is_working(
     window = hands.window
     openers = {
         "start": window.show_home,
-        "brief": lambda: window.choose("lab"),
-        "desk": lambda: window.start("lab"),
+        "brief": lambda: window.select_drill("lab"),
+        "desk": lambda: window.start_drill("lab"),
         "progress": window.progress.show,
         "editor": window.editing.show,
     }
-    window.choose("lab")
+    window.select_drill("lab")
     signs: list[Qt.CursorShape | None] = []
 
     def show_page(page: QWidget, title: str) -> None:
@@ -450,7 +450,7 @@ def test_invalid_positions_and_notes_are_ignored(
     store.set(settings.PLACES, stored)
     store.set(settings.NOTES, stored.replace("{", '[["x",', 1))
     window = show_window(qtbot, profile, store)
-    window.choose("lab")
+    window.select_drill("lab")
     window.brief.started.emit("lab")
     assert window.session.live is not None
     assert window.topology.list_notes() == []

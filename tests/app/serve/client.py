@@ -29,21 +29,23 @@ def build_login_body(user: str, password: str, database: str = "", read_only: bo
 
 
 class Client:
-    """Connection to the server. `welcome` is the response to the login, also if the login fails."""
+    """Connection to the server. `build_welcome` is the response to the login, also if the login fails."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader, self.writer = reader, writer
         self.welcome = b""
 
-    async def ask(self, text: str) -> bytes:
+    async def send_batch(self, text: str) -> bytes:
         """Send a batch, and return the tokens of the response. Raises ConnectionError."""
-        return await self.say(build_packet(PacketKind.BATCH, TRANSACTION_HEADER + text.encode("utf-16-le")))
+        return await self.send_packet(
+            build_packet(PacketKind.BATCH, TRANSACTION_HEADER + text.encode("utf-16-le"))
+        )
 
-    async def say(self, raw: bytes) -> bytes:
+    async def send_packet(self, raw: bytes) -> bytes:
         self.writer.write(raw)
-        return await self.answer()
+        return await self.read_response()
 
-    async def answer(self) -> bytes:
+    async def read_response(self) -> bytes:
         body = b""
         while True:
             try:
@@ -61,7 +63,7 @@ class Client:
 
 async def connect(port: int, password: str, database: str = "", read_only: bool = False) -> Client:
     client = Client(*await asyncio.open_connection("127.0.0.1", port))
-    client.welcome = await client.say(
+    client.welcome = await client.send_packet(
         build_packet(PacketKind.LOGIN, build_login_body("sa", password, database, read_only))
     )
     return client

@@ -47,15 +47,15 @@ def build_targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], ob
     versions = (login.TDS_7_1, login.TDS_7_2, login.TDS_7_3, login.TDS_7_4)
     context = create_tls("127.0.0.1")
 
-    def calls(data: bytes) -> None:
+    def parse_calls(data: bytes) -> None:
         prepared = requests.PreparedStatements()
         prepared.store(requests.PreparedStatement("@p int", "SELECT @p"))
         requests.read_calls(data[1:], versions[data[0] % 4] if data else versions[0], prepared)
 
-    def transaction(data: bytes) -> None:
+    def parse_transaction(data: bytes) -> None:
         requests.read_transaction(data[1:], versions[data[0] % 4] if data else versions[0])
 
-    def value(data: bytes) -> None:
+    def parse_value(data: bytes) -> None:
         read = parameters.read_typed(PacketReader(data))
         assert read.literal, read
         read.literal.encode("utf-8", "surrogatepass")
@@ -132,13 +132,13 @@ def build_targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], ob
         def get_partner_address(self, server: str, database: str) -> str:
             return "127.0.0.1,14332"
 
-    def connection(data: bytes) -> None:
+    def run_connection(data: bytes) -> None:
         loop.run_until_complete(TdsSession(Door(), "SERVER_A", "tds1", Bytes(data)).run())
 
     def after_login(data: bytes) -> None:
         """Send requests after a login: the first byte of each piece selects the kind, the second the length."""
 
-        async def serve() -> None:
+        async def serve_session() -> None:
             door = Door()
             session = TdsSession(door, "SERVER_A", "tds1", Bytes(b""))
             session.server = "SERVER_A"
@@ -161,9 +161,9 @@ def build_targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], ob
                 except (ConnectionClosedError, MalformedPacketError):
                     return
 
-        loop.run_until_complete(serve())
+        loop.run_until_complete(serve_session())
 
-    def refusing(target: Callable[[bytes], object]) -> Callable[[bytes], object]:
+    def accept_refusals(target: Callable[[bytes], object]) -> Callable[[bytes], object]:
         def run_target(data: bytes) -> None:
             with suppress(*refusals):
                 target(data)
@@ -171,15 +171,18 @@ def build_targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], ob
         return run_target
 
     return (
-        *map(refusing, (login.read_prelogin, login.read_login, calls, transaction, value)),
-        connection,
+        *map(
+            accept_refusals,
+            (login.read_prelogin, login.read_login, parse_calls, parse_transaction, parse_value),
+        ),
+        run_connection,
         after_login,
         lambda data: listener.encode_answer(data, {"SERVER_A": (14331, "9.00.5000.00")}),
         lambda data: build_packets(data, 512),
     )
 
 
-def play(data: bytes, all_targets: tuple[Callable[[bytes], object], ...]) -> None:
+def run_input(data: bytes, all_targets: tuple[Callable[[bytes], object], ...]) -> None:
     """Give one input to the target that its first byte selects. Raises unexpected exceptions."""
     if data:
         all_targets[data[0] % len(all_targets)](data[1:])
@@ -195,7 +198,7 @@ def main() -> int:
         return _run_fuzzer(options_given.child)
     FOUND.mkdir(parents=True, exist_ok=True)
     if options_given.keep:
-        return _keep()
+        return keep_covering_inputs()
     bounds = [f"-max_len={INPUT_MAX}", f"-artifact_prefix={FOUND.parent}/", "-timeout=10"]
     process = _run_child(f"-max_total_time={options_given.seconds}", *bounds, str(FOUND), str(CORPUS))
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -205,7 +208,7 @@ def main() -> int:
     return process
 
 
-def _keep() -> int:
+def keep_covering_inputs() -> int:
     """Copy inputs with new coverage into the corpus, shortest first; return their number."""
     with asyncio.Runner() as runner:
         all_targets = build_targets(runner.get_loop())
@@ -214,7 +217,7 @@ def _keep() -> int:
             *sorted(CORPUS.iterdir()),
             *sorted(FOUND.iterdir(), key=lambda file: file.stat().st_size),
         ]:
-            trace = _trace_lines(lambda file=file: play(file.read_bytes(), all_targets))  # type: ignore[misc]
+            trace = _trace_lines(lambda file=file: run_input(file.read_bytes(), all_targets))  # type: ignore[misc]
             if file.parent == FOUND and not trace <= covered:
                 shutil.copy(file, CORPUS)
                 print(file.name)
@@ -226,20 +229,20 @@ def _trace_lines(work: Callable[[], object]) -> set[tuple[object, int, int]]:
     """Return the line transitions in app.serve during *work*."""
     lines_run: set[tuple[object, int, int]] = set()
 
-    def trace(frame: FrameType, event: str, _: object) -> Any:
+    def trace_call(frame: FrameType, event: str, _: object) -> Any:
         if f"app{os.sep}serve{os.sep}" not in frame.f_code.co_filename:
             return None
         last = frame.f_lineno
 
-        def line(frame: FrameType, event: str, _: object) -> Any:
+        def trace_line(frame: FrameType, event: str, _: object) -> Any:
             nonlocal last
             lines_run.add((frame.f_code, last, frame.f_lineno))
             last = frame.f_lineno
-            return line
+            return trace_line
 
-        return line
+        return trace_line
 
-    sys.settrace(trace)
+    sys.settrace(trace_call)
     try:
         work()
     finally:
@@ -266,7 +269,7 @@ def _run_fuzzer(arguments: list[str]) -> int:
     with atheris.instrument_imports(include=["app.serve"]):
         all_targets = build_targets(asyncio.new_event_loop())
     atheris.Setup(
-        [sys.argv[0], *(argument[1:] for argument in arguments)], lambda data: play(data, all_targets)
+        [sys.argv[0], *(argument[1:] for argument in arguments)], lambda data: run_input(data, all_targets)
     )
     atheris.Fuzz()
     return 0

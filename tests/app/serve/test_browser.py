@@ -29,7 +29,7 @@ def test_unknown_requests_get_no_response(request_: bytes) -> None:
 
 
 def test_the_browser_service_responds_on_its_port() -> None:
-    async def ask() -> bytes:
+    async def request_instances() -> bytes:
         browser, answer = Browser(lambda: KNOWN), asyncio.get_running_loop().create_future()
 
         class Asking(asyncio.DatagramProtocol):
@@ -47,4 +47,4 @@ def test_the_browser_service_responds_on_its_port() -> None:
         browser.close()
         return reply
 
-    assert OF_A in asyncio.run(ask())
+    assert OF_A in asyncio.run(request_instances())

@@ -164,11 +164,11 @@ def test_a_batch_is_the_text_after_its_headers() -> None:
 
 
 def test_a_call_is_shown_as_in_a_trace() -> None:
-    def text(statement: str) -> bytes:
+    def encode_text(statement: str) -> bytes:
         raw = statement.encode("utf-16-le")
         return b"\0\0\xe7\x40\x1f" + bytes(5) + struct.pack("<H", len(raw)) + raw
 
-    body = b"\x04\0\0\0\xff\xff\x0a\0\0\0" + text("SELECT @p") + text("@p int")
+    body = b"\x04\0\0\0\xff\xff\x0a\0\0\0" + encode_text("SELECT @p") + encode_text("@p int")
     body += b"\x02" + "@p".encode("utf-16-le") + b"\0\x26\x04\x04\x07\0\0\0"
     assert (
         read_calls(body, TDS_7_4, PreparedStatements())[0].text
@@ -185,7 +185,7 @@ def test_an_output_value_is_at_the_position_of_its_parameter(
 ) -> None:
     """sp_executesql has two parameters before the batch's own, sp_prepexec three. JDBC fails at another position."""
 
-    def parameter(value: int | str) -> bytes:
+    def encode_parameter(value: int | str) -> bytes:
         if isinstance(value, int):
             return b"\0\1\x26\x04\0"
         raw = value.encode("utf-16-le")
@@ -194,7 +194,7 @@ def test_an_output_value_is_at_the_position_of_its_parameter(
     body = (
         b"\x04\0\0\0\xff\xff"
         + struct.pack("<HH", procedure, 0)
-        + b"".join(map(parameter, leading_parameters))
+        + b"".join(map(encode_parameter, leading_parameters))
     )
     body += b"\x02" + "@p".encode("utf-16-le") + b"\1\x26\x04\x04\x07\0\0\0"
     (call,) = read_calls(body, TDS_7_4, PreparedStatements())

@@ -25,11 +25,11 @@ import sqlalchemy
 
 from app.files.folders import FOLDER_VARIABLE
 from tests.drivers.follow import DRIVERS as BY_DRIVER
-from tests.drivers.follow import ODBC, follow
+from tests.drivers.follow import ODBC, follow_failover
 from tests.drivers.profiles import build_client_name
 from tests.drivers.profiles import build_lab_text as with_profiles
 from tests.drivers.relay import Relay
-from tests.forked import Program, run
+from tests.forked import Program, run_program
 
 PROFILES = {"pyodbc": "odbc-18", "mssql-python": "mssql-python", "pymssql": "freetds"}
 """Profile of each driver, which a client of the lab uses; connection strings name no partner. python-tds is
@@ -50,7 +50,7 @@ class Served:
     def principal(self) -> dict[str, Any]:
         return self.servers["SERVER_A"]
 
-    def do(self, line: str) -> None:
+    def write_line(self, line: str) -> None:
         self.lines.write(line + "\n")
         self.lines.flush()
 
@@ -71,7 +71,7 @@ def served_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield served
         running.kill()
         reading.join(10)
-    assert run("replay", record, environment=environment).returncode == 0
+    assert run_program("replay", record, environment=environment).returncode == 0
 
 
 def connect_pytds(server: dict[str, Any], **options: Any) -> Any:
@@ -123,7 +123,7 @@ DRIVERS: dict[str, tuple[Callable[..., Any], str]] = {
 EACH = pytest.mark.parametrize("driver", DRIVERS)
 
 
-def connect(driver: str, served: Served, **options: Any) -> Any:
+def connect_to_principal(driver: str, served: Served, **options: Any) -> Any:
     return DRIVERS[driver][0](served.principal, **options)
 
 
@@ -228,7 +228,7 @@ def test_each_type_arrives_with_its_value_and_as_null(served_lab: Served, driver
     omitted_kinds = {"pyodbc": {"datetimeoffset(3)", "sql_variant"}}.get(driver, set())
     kinds = [kind for kind in VALUES if kind not in omitted_kinds]
     columns = ", ".join(f"CAST({VALUES[kind][0]} AS {kind}), CAST(NULL AS {kind})" for kind in kinds)
-    connection = connect(driver, served_lab)
+    connection = connect_to_principal(driver, served_lab)
     cursor = connection.cursor()
     cursor.execute(f"SELECT {columns}")
     (row,) = cursor.fetchall()
@@ -256,7 +256,7 @@ def test_each_type_arrives_with_its_value_and_as_null(served_lab: Served, driver
 
 @EACH
 def test_ten_thousand_rows_arrive_in_order(served_lab: Served, driver: str) -> None:
-    connection = connect(driver, served_lab, autocommit=True)
+    connection = connect_to_principal(driver, served_lab, autocommit=True)
     cursor = connection.cursor()
     cursor.execute("CREATE TABLE big (n int IDENTITY, t nvarchar(10))")
     cursor.execute(
@@ -279,7 +279,7 @@ REFUSED = "EXEC sp_addextendedproperty 'a', 'b'"
 
 @EACH
 def test_an_unsimulated_feature_is_an_error_for_the_program(served_lab: Served, driver: str) -> None:
-    connection = connect(driver, served_lab, autocommit=True)
+    connection = connect_to_principal(driver, served_lab, autocommit=True)
     cursor = connection.cursor()
     with pytest.raises(Exception, match="Not simulated"):
         cursor.execute(f"{REFUSED}; SELECT 1")
@@ -287,7 +287,7 @@ def test_an_unsimulated_feature_is_an_error_for_the_program(served_lab: Served, 
 
 
 def test_a_call_may_ask_for_the_default_of_the_procedure(served_lab: Served) -> None:
-    connection = connect("python-tds", served_lab, autocommit=True)
+    connection = connect_to_principal("python-tds", served_lab, autocommit=True)
     cursor = connection.cursor()
     cursor.execute("CREATE PROCEDURE with_default @a int, @b int = 7 AS RETURN @a + @b")
     cursor.callproc("with_default", (1, pytds.default))
@@ -298,7 +298,7 @@ def test_a_call_may_ask_for_the_default_of_the_procedure(served_lab: Served) -> 
 
 def test_a_database_change_is_no_error_for_pymssql(served_lab: Served) -> None:
     """INFO tokens with severity 10 are sent with class 0."""
-    connection = connect("pymssql", served_lab, autocommit=True)
+    connection = connect_to_principal("pymssql", served_lab, autocommit=True)
     cursor = connection.cursor()
     cursor.execute("USE msdb")
     cursor.execute("SELECT DB_NAME()")
@@ -312,7 +312,7 @@ def test_a_database_change_is_no_error_for_pymssql(served_lab: Served) -> None:
 @EACH
 def test_parameters_and_transactions_work(served_lab: Served, driver: str) -> None:
     mark = DRIVERS[driver][1]
-    connection = connect(driver, served_lab)
+    connection = connect_to_principal(driver, served_lab)
     cursor = connection.cursor()
     cursor.execute("CREATE TABLE t (a int, b nvarchar(20), c decimal(9,2))")
     connection.commit()
@@ -366,7 +366,7 @@ def read_all(cursor: Any, text: str) -> list[Any]:
 
 @EACH
 def test_an_error_is_raised_and_the_connection_continues(served_lab: Served, driver: str) -> None:
-    connection = connect(driver, served_lab, autocommit=True)
+    connection = connect_to_principal(driver, served_lab, autocommit=True)
     cursor = connection.cursor()
     with pytest.raises(Exception, match="Divide by zero error encountered"):
         read_all(cursor, "\n\nSELECT 1/0")
@@ -454,7 +454,7 @@ def test_an_odbc_call_is_prepared_and_repeated(served_lab: Served) -> None:
 
 @EACH
 def test_an_unsimulated_feature_is_an_error_not_an_empty_result(served_lab: Served, driver: str) -> None:
-    connection = connect(driver, served_lab, autocommit=True)
+    connection = connect_to_principal(driver, served_lab, autocommit=True)
     cursor = connection.cursor()
     with pytest.raises(Exception, match="Not simulated: SQL_VARIANT_PROPERTY of TotalBytes"):
         cursor.execute("SELECT SQL_VARIANT_PROPERTY(1, 'TotalBytes')") or cursor.fetchall()
@@ -470,7 +470,7 @@ def test_an_unsimulated_feature_is_an_error_not_an_empty_result(served_lab: Serv
 def test_a_batch_is_canceled_and_the_connection_continues(served_lab: Served, driver: str) -> None:
     """Drivers without a cancel function cancel by a time-out."""
     slow = "WAITFOR DELAY '00:00:30'"
-    connection = connect(driver, served_lab)
+    connection = connect_to_principal(driver, served_lab)
     if driver == "mssql-python":
         connection.timeout = 1
     cursor = connection.cursor()
@@ -511,13 +511,13 @@ DIALECTS = {"mssql+pymssql": connect_pymssql, "mssql+pyodbc": connect_pyodbc}
 def create_sqlalchemy_engine(dialect: str, *servers: dict[str, Any]) -> sqlalchemy.Engine:
     """Return a connection pool to the first of *servers* that accepts logins."""
 
-    def creator() -> Any:
+    def connect_in_turn() -> Any:
         for server in servers[:-1]:
             with suppress(Exception):
                 return DIALECTS[dialect](server)
         return DIALECTS[dialect](servers[-1])
 
-    return sqlalchemy.create_engine(f"{dialect}://", creator=creator, pool_pre_ping=True)
+    return sqlalchemy.create_engine(f"{dialect}://", creator=connect_in_turn, pool_pre_ping=True)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -584,15 +584,15 @@ def test_after_a_failover_each_driver_follows_its_profile_to_the_new_principal(s
         with pool.connect() as kept_connection:
             assert kept_connection.exec_driver_sql("SELECT @@SERVERNAME").scalar() == "SERVER_A"
 
-    def application(name: str) -> None:
-        if follow(lambda: BY_DRIVER[name](settings), ready.release, run_ended.is_set):
+    def run_application(name: str) -> None:
+        if follow_failover(lambda: BY_DRIVER[name](settings), ready.release, run_ended.is_set):
             recovered_s[name] = time.monotonic()
 
     for name in PROFILES:
-        threading.Thread(target=application, args=(name,), daemon=True).start()
+        threading.Thread(target=run_application, args=(name,), daemon=True).start()
     for _ in PROFILES:
         assert ready.acquire(timeout=30)
-    served_lab.do("stop-service SERVER_A")
+    served_lab.write_line("stop-service SERVER_A")
     deadline = time.monotonic() + 45
     while not {"pyodbc", "mssql-python"} <= {*recovered_s}:
         assert time.monotonic() < deadline

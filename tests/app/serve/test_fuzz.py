@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from tests.app.serve.fuzz import CORPUS, build_targets, play
+from tests.app.serve.fuzz import CORPUS, build_targets, run_input
 
 
 def test_any_client_bytes_are_read_or_refused() -> None:
@@ -13,4 +13,4 @@ def test_any_client_bytes_are_read_or_refused() -> None:
         all_targets = build_targets(runner.get_loop())
         assert {data[0] % len(all_targets) for data in inputs if data} == set(range(len(all_targets)))
         for data in inputs:
-            play(data, all_targets)
+            run_input(data, all_targets)

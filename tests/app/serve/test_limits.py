@@ -29,7 +29,7 @@ from app.serve.login import (
 from app.serve.wire import PASS_NOTHING, SO_ATTACH_FILTER
 from engine.drill.running.drill import Drill
 from tests.app.serve.client import TRANSACTION_HEADER, build_login_body, connect
-from tests.app.serve.test_listener import Site, encode_text, run, serve_site
+from tests.app.serve.test_listener import Site, encode_text, run_check, serve_site
 
 TCP_USER_TIMEOUT = 18
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux filters packets of a socket")
@@ -70,7 +70,7 @@ def build_big_batch(size: int) -> bytes:
     return bytes(packet_bytes)
 
 
-async def raw(site: Site, name: str) -> socket.socket:
+async def open_socket(site: Site, name: str) -> socket.socket:
     """Return the socket of a connection after its login."""
     loop = asyncio.get_running_loop()
     sock = socket.socket()
@@ -90,9 +90,11 @@ async def receive_bytes(client: socket.socket) -> bytes:
 @needs_filter
 @pytest.mark.parametrize("fault", ["power-off SERVER_A", "pull-cable SERVER_A"])
 def test_a_connection_to_a_dead_computer_is_ended_only_by_the_client(fault: str) -> None:
-    async def test() -> None:
+    async def check_site() -> None:
         async with serve_site("lab") as site:
-            alive, probed, sending = [await raw(site, name) for name in ("SERVER_B", "SERVER_A", "SERVER_A")]
+            alive, probed, sending = [
+                await open_socket(site, name) for name in ("SERVER_B", "SERVER_A", "SERVER_A")
+            ]
             for client in (alive, probed):
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
                 for option in (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT):
@@ -113,15 +115,15 @@ def test_a_connection_to_a_dead_computer_is_ended_only_by_the_client(fault: str)
             for client in (alive, probed, sending):
                 client.close()
 
-    run(test())
+    run_check(check_site())
 
 
 @linux
 @pytest.mark.parametrize("verbs", [("power-off", "power-on"), ("pull-cable", "plug-cable")])
 def test_after_the_computer_returns_an_old_connection_is_reset(verbs: tuple[str, str]) -> None:
-    async def test() -> None:
+    async def check_site() -> None:
         async with serve_site("lab") as site:
-            old = await raw(site, "SERVER_A")
+            old = await open_socket(site, "SERVER_A")
             assert site.host.apply_input(f"{verbs[0]} SERVER_A")
             await site.listener.update_ports()
             await asyncio.get_running_loop().sock_sendall(old, build_packet(PacketKind.BATCH, b""))
@@ -131,13 +133,13 @@ def test_after_the_computer_returns_an_old_connection_is_reset(verbs: tuple[str,
                 await receive_bytes(old)
             old.close()
 
-    run(test())
+    run_check(check_site())
 
 
 def test_a_connection_over_the_limit_is_refused_with_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listeners, "USERS_MAX", 3)
 
-    async def test() -> None:
+    async def check_site() -> None:
         async with serve_site("lab") as site:
             for _ in range(3):
                 assert encode_error(17809) not in (await site.connect("SERVER_A")).welcome
@@ -145,42 +147,42 @@ def test_a_connection_over_the_limit_is_refused_with_a_message(monkeypatch: pyte
             assert encode_error(17809) in late_client.welcome
             assert encode_text("the maximum number of '3' user connections") in late_client.welcome
             with pytest.raises(ConnectionError):
-                await late_client.ask("SELECT 1")
+                await late_client.send_batch("SELECT 1")
             site.clients[0].close()
             await asyncio.sleep(0.05)
             assert encode_error(17809) not in (await site.connect("SERVER_A")).welcome
 
-    run(test())
+    run_check(check_site())
 
 
 def test_silent_connections_block_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listeners, "LOGINS_MAX", 20)
 
-    async def test() -> None:
+    async def check_site() -> None:
         async with serve_site("lab") as site:
             silent = [
                 await asyncio.open_connection("127.0.0.1", site.listener.ports["SERVER_A"]) for _ in range(60)
             ]
-            assert encode_text("SERVER_A") in await (await site.connect("SERVER_A")).ask(
+            assert encode_text("SERVER_A") in await (await site.connect("SERVER_A")).send_batch(
                 "SELECT @@SERVERNAME"
             )
             assert len(site.listener.sessions) <= 21
             for _, writer in silent:
                 writer.close()
 
-    run(test())
+    run_check(check_site())
 
 
 def test_a_batch_that_is_too_large_returns_an_error() -> None:
-    async def test() -> None:
+    async def check_site() -> None:
         async with serve_site("lab") as site:
             client = await site.connect("SERVER_A")
-            assert encode_error(701) in await client.say(build_big_batch(MESSAGE_MAX + 100_000))
-            assert encode_text("SERVER_A") in await client.ask("SELECT @@SERVERNAME"), (
+            assert encode_error(701) in await client.send_packet(build_big_batch(MESSAGE_MAX + 100_000))
+            assert encode_text("SERVER_A") in await client.send_batch("SELECT @@SERVERNAME"), (
                 "the connection goes on"
             )
 
-    run(test())
+    run_check(check_site())
 
 
 def test_data_before_the_login_is_limited() -> None:
@@ -190,7 +192,7 @@ def test_data_before_the_login_is_limited() -> None:
 
 
 def test_attention_packets_of_one_client_stop_nobody_else() -> None:
-    async def test() -> None:
+    async def check_site() -> None:
         async with serve_site("lab") as site:
             reader, writer = await asyncio.open_connection("127.0.0.1", site.listener.ports["SERVER_A"])
             writer.write(build_packet(PacketKind.LOGIN, build_login_body("sa", site.listener.password)))
@@ -206,14 +208,14 @@ def test_attention_packets_of_one_client_stop_nobody_else() -> None:
                     answered += len(data)
 
             reading = asyncio.create_task(read())
-            assert encode_text("SERVER_A") in await other_client.ask("SELECT @@SERVERNAME")
+            assert encode_text("SERVER_A") in await other_client.send_batch("SELECT @@SERVERNAME")
             assert answered < 20_000 * 10, "it has waited for all of them"
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
             writer.close()
             other_client.close()
 
-    run(test())
+    run_check(check_site())
 
 
 def test_instances_can_have_different_versions() -> None:

@@ -59,7 +59,7 @@ async def serve_site(name: str) -> AsyncIterator[Site]:
     await site.close()
 
 
-def run(test: Coroutine[Any, Any, None]) -> None:
+def run_check(test: Coroutine[Any, Any, None]) -> None:
     asyncio.run(asyncio.wait_for(test, 30))
 
 
@@ -68,7 +68,7 @@ def encode_text(text: str) -> bytes:
 
 
 def test_the_port_of_a_listener_follows_its_group() -> None:
-    async def test() -> None:
+    async def check_site() -> None:
         async with serve_site("ag-lab") as site:
             addresses_read: Any = list_addresses(site.listener)
             assert set(addresses_read["listeners"]) == {"AGL1"}
@@ -76,29 +76,29 @@ def test_the_port_of_a_listener_follows_its_group() -> None:
             reads = await site.connect("AGL1", read_only=True)
             assert encode_routing("127.0.0.1", site.listener.ports["NODE_3"]) in reads.welcome
             with pytest.raises(ConnectionError):
-                await reads.ask("SELECT 1")  # the client was routed to another server
+                await reads.send_batch("SELECT 1")  # the client was routed to another server
             client = await site.connect("AGL1")
-            assert encode_text("NODE_1") in await client.ask("SELECT @@SERVERNAME")
+            assert encode_text("NODE_1") in await client.send_batch("SELECT @@SERVERNAME")
             aside = await site.connect("AGL1", database="")
             assert site.host.apply_input("move-role AG1 NODE_2")
             await site.run_on(20)
             # the listener's address has left the server, so every connection ends
             for old in (client, aside):
                 with pytest.raises(ConnectionError):
-                    await old.ask("SELECT 1")
+                    await old.send_batch("SELECT 1")
             client = await site.connect("AGL1")
-            assert encode_text("NODE_2") in await client.ask("SELECT @@SERVERNAME")
+            assert encode_text("NODE_2") in await client.send_batch("SELECT @@SERVERNAME")
             assert site.host.live is not None
             routed_events = [
                 e for e in site.host.live.events if e.kind == "session" and read_field(e, "what") == "routed"
             ]
             assert [read_field(event, "to") for event in routed_events] == ["NODE_3"]
 
-    run(test())
+    run_check(check_site())
 
 
 def test_a_listener_without_a_node_is_silent_until_it_has_one() -> None:
-    async def test() -> None:
+    async def check_site() -> None:
         async with serve_site("ag-lab") as site:
             assert site.host.apply_input("power-off NODE_1")
             await site.run_on(2)
@@ -107,14 +107,14 @@ def test_a_listener_without_a_node_is_silent_until_it_has_one() -> None:
             await site.run_on(2)
             assert not waiting.done()
             await site.run_on(30)
-            assert encode_text("NODE_2") in await (await waiting).ask("SELECT @@SERVERNAME")
+            assert encode_text("NODE_2") in await (await waiting).send_batch("SELECT @@SERVERNAME")
 
-    run(test())
+    run_check(check_site())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux drops what a full queue does not take")
 def test_a_computer_without_power_neither_accepts_nor_refuses_connections() -> None:
-    async def test() -> None:
+    async def check_site() -> None:
         async with serve_site("lab") as site:
             assert site.host.apply_input("power-off SERVER_A")
             await site.listener.update_ports()
@@ -123,49 +123,49 @@ def test_a_computer_without_power_neither_accepts_nor_refuses_connections() -> N
                 await asyncio.wait_for(asyncio.open_connection("127.0.0.1", port), 0.2)
             assert site.host.apply_input("power-on SERVER_A")
             await site.run_on(80)
-            assert encode_text("SERVER_A") in await (await site.connect("SERVER_A", "")).ask(
+            assert encode_text("SERVER_A") in await (await site.connect("SERVER_A", "")).send_batch(
                 "SELECT @@SERVERNAME"
             )
 
-    run(test())
+    run_check(check_site())
 
 
 def test_a_failover_cluster_instance_keeps_its_port() -> None:
-    async def test() -> None:
+    async def check_site() -> None:
         async with serve_site("fci-lab") as site:
             client = await site.connect("SQLFCI1")
             name = "SELECT SERVERPROPERTY('ComputerNamePhysicalNetBIOS')"
-            assert encode_text("NODE_1") in await client.ask(name)
+            assert encode_text("NODE_1") in await client.send_batch(name)
             assert site.host.apply_input("move-role SQLFCI1 NODE_2")
             await site.run_on(40)
             with pytest.raises(ConnectionError):
-                await client.ask(name)
+                await client.send_batch(name)
             client = await site.connect("SQLFCI1")
-            assert encode_text("NODE_2") in await client.ask(name)
+            assert encode_text("NODE_2") in await client.send_batch(name)
 
-    run(test())
+    run_check(check_site())
 
 
 def test_changes_of_language_and_database_are_sent_as_environment_changes() -> None:
-    async def test() -> None:
+    async def check_site() -> None:
         async with serve_site("lab") as site:
             client = await site.connect("SERVER_A")
             token = encode_environment(LANGUAGE, "Deutsch", "us_english")
-            assert token in await client.ask("SET LANGUAGE German")
-            answer = await client.ask("USE master")
+            assert token in await client.send_batch("SET LANGUAGE German")
+            answer = await client.send_batch("USE master")
             assert token not in answer
             assert encode_environment(DATABASE, "master", "Sales") in answer
 
-    run(test())
+    run_check(check_site())
 
 
 def test_a_paused_run_is_silent_and_responds_after_it_continues() -> None:
-    async def test() -> None:
+    async def check_site() -> None:
         async with serve_site("lab") as site:
             client = await site.connect("SERVER_A")
             site.host.pause()
             await site.listener.update_ports()
-            waiting = asyncio.ensure_future(client.ask("SELECT 1"))
+            waiting = asyncio.ensure_future(client.send_batch("SELECT 1"))
             coming = asyncio.ensure_future(site.connect("SERVER_B", database=""))
             await asyncio.sleep(0.05)
             assert not waiting.done()
@@ -177,4 +177,4 @@ def test_a_paused_run_is_silent_and_responds_after_it_continues() -> None:
             assert await waiting
             assert (await coming).welcome
 
-    run(test())
+    run_check(check_site())

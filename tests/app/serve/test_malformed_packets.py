@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from app.serve.login import PacketKind
 from tests.app.serve.client import TRANSACTION_HEADER, build_login_body, connect
-from tests.app.serve.test_listener import encode_text, run, serve_site
+from tests.app.serve.test_listener import encode_text, run_check, serve_site
 
 PRELOGIN = bytes.fromhex("0000150006 0100 1b0001 02001c000c 0300280004 ff") + bytes(30)
 ODD_NUMBERS = (-1, 0, 65_535, 2**31 - 1, -(2**31))
@@ -44,7 +44,7 @@ def build_messages(password: str) -> list[tuple[int, bytes]]:
     ]
 
 
-def malform(chance: random.Random, kind: int, body: bytes) -> bytes:
+def damage_message(chance: random.Random, kind: int, body: bytes) -> bytes:
     """Return a damaged message: changed, cut or extended bytes, another type, or a wrong length."""
     data, length, status = bytearray(body), None, 1
     match chance.randrange(6):
@@ -71,7 +71,8 @@ def draw_attacks(password: str, count: int) -> Iterator[tuple[bool, bytes]]:
     chance = random.Random(1)
     for _ in range(count):
         parts = [
-            malform(chance, *chance.choice(build_messages(password))) for _ in range(chance.randint(1, 3))
+            damage_message(chance, *chance.choice(build_messages(password)))
+            for _ in range(chance.randint(1, 3))
         ]
         yield chance.random() < 0.5, b"".join(parts)
     long = "x" * 9_000
@@ -87,7 +88,7 @@ def draw_attacks(password: str, count: int) -> Iterator[tuple[bool, bytes]]:
     yield True, build_raw_packet(PacketKind.ATTENTION, b"") * 2_000
 
 
-async def drop(writer: asyncio.StreamWriter) -> None:
+async def drop_connection(writer: asyncio.StreamWriter) -> None:
     writer.close()
     with suppress(ConnectionError):
         await writer.wait_closed()
@@ -96,7 +97,7 @@ async def drop(writer: asyncio.StreamWriter) -> None:
 def test_malformed_packets_end_nothing_but_their_connection() -> None:
     problems: list[object] = []
 
-    async def test() -> None:
+    async def check_site() -> None:
         asyncio.get_running_loop().set_exception_handler(lambda _, context: problems.append(context))
         async with serve_site("lab") as site:
             port, password = site.listener.ports["SERVER_A"], site.listener.password
@@ -110,19 +111,19 @@ def test_malformed_packets_end_nothing_but_their_connection() -> None:
                 writer.write(data)
                 with suppress(TimeoutError, ConnectionError):
                     await asyncio.wait_for(reader.read(4_096), 0.002)
-                await drop(writer)
-            assert encode_text("SERVER_A") in await other_client.ask("SELECT @@SERVERNAME")
+                await drop_connection(writer)
+            assert encode_text("SERVER_A") in await other_client.send_batch("SELECT @@SERVERNAME")
             late_client = await site.connect("SERVER_A")
-            assert encode_text("SERVER_A") in await late_client.ask("SELECT @@SERVERNAME")
+            assert encode_text("SERVER_A") in await late_client.send_batch("SELECT @@SERVERNAME")
             await asyncio.sleep(0.05)
             assert len(site.listener.sessions) <= 3
 
-    run(test())
+    run_check(check_site())
     assert not problems
 
 
 def test_a_login_that_comes_byte_by_byte_keeps_nobody_waiting() -> None:
-    async def test() -> None:
+    async def check_site() -> None:
         async with serve_site("lab") as site:
             port, password = site.listener.ports["SERVER_A"], site.listener.password
             slow = [await asyncio.open_connection("127.0.0.1", port) for _ in range(20)]
@@ -132,8 +133,8 @@ def test_a_login_that_comes_byte_by_byte_keeps_nobody_waiting() -> None:
                     writer.write(whole_packet[index : index + 1])
                 await asyncio.sleep(0)
             client = await site.connect("SERVER_A")
-            assert encode_text("SERVER_A") in await client.ask("SELECT @@SERVERNAME")
+            assert encode_text("SERVER_A") in await client.send_batch("SELECT @@SERVERNAME")
             for _, writer in slow:
-                await drop(writer)
+                await drop_connection(writer)
 
-    run(test())
+    run_check(check_site())

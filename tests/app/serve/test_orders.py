@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from app.files.folders import FOLDER_VARIABLE
-from tests.forked import Program, run
+from tests.forked import Program, run_program
 
 ROOT = Path(__file__).parents[3]
 LATER = {
@@ -36,19 +36,19 @@ class Play:
         self._in, self._out = running.stdin, running.stdout
         self.servers = json.loads(self._out.readline())["servers"]
 
-    def do(self, line: str) -> None:
+    def write_line(self, line: str) -> None:
         self._in.write(line + "\n")
         self._in.flush()
 
-    def wait(self, wanted: Callable[[Any], bool], times: int = 1) -> None:
+    def wait_for_events(self, wanted: Callable[[Any], bool], times: int = 1) -> None:
         """Wait until *times* of the *wanted* events have occurred."""
         while times:
             line = self._out.readline()
             assert line, "the run is over"
             times -= wanted(json.loads(line))
 
-    def end(self) -> None:
-        self.do("finish")
+    def finish_run(self) -> None:
+        self.write_line("finish")
         self._out.read()
 
 
@@ -96,9 +96,9 @@ def play_order_drill(folder: Path, switches: Sequence[str], story: Callable[[Pla
         with subprocess.Popen(desk, cwd=ROOT, stdout=subprocess.DEVNULL) as orders:
             story(play)
             orders.terminate()
-        play.end()
+        play.finish_run()
         running.wait(60)
-    assert run("replay", record, environment=environment).returncode == 0
+    assert run_program("replay", record, environment=environment).returncode == 0
     return json.loads(record.read_text(encoding="utf-8"))
 
 
@@ -107,16 +107,16 @@ def list_met_goals(report: Any) -> list[str]:
 
 
 def test_an_application_with_retry_follows_both_failovers(tmp_path: Path) -> None:
-    def story(play: Play) -> None:
-        play.wait(build_answered_check("TOY1"), 6)
-        play.do("stop-service TOY1")
-        play.wait(build_answered_check("TOY2"), 2)
-        play.do("start-service TOY1")
-        play.wait(is_synchronized)
-        play.do("stop-service TOY2")
-        play.wait(build_answered_check("TOY1"), 6)  # goals are checked once per second
+    def cause_failovers(play: Play) -> None:
+        play.wait_for_events(build_answered_check("TOY1"), 6)
+        play.write_line("stop-service TOY1")
+        play.wait_for_events(build_answered_check("TOY2"), 2)
+        play.write_line("start-service TOY1")
+        play.wait_for_events(is_synchronized)
+        play.write_line("stop-service TOY2")
+        play.wait_for_events(build_answered_check("TOY1"), 6)  # goals are checked once per second
 
-    report = play_order_drill(tmp_path, ["--retry"], story)
+    report = play_order_drill(tmp_path, ["--retry"], cause_failovers)
     assert list_met_goals(report) == ["works", "back", "by-itself"]
     assert any(
         "INSERT dbo.attempts VALUES" in statement["batch"] for statement in report["sql"]
@@ -125,11 +125,11 @@ def test_an_application_with_retry_follows_both_failovers(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_an_application_without_retry_stops(tmp_path: Path) -> None:
-    def story(play: Play) -> None:
-        play.wait(build_answered_check("TOY1"), 6)
-        play.do("stop-service TOY1")
-        play.wait(build_role_check("TOY2", "PRINCIPAL"))
-        play.do("start-service TOY1")
-        play.wait(is_synchronized)
+    def cause_failover(play: Play) -> None:
+        play.wait_for_events(build_answered_check("TOY1"), 6)
+        play.write_line("stop-service TOY1")
+        play.wait_for_events(build_role_check("TOY2", "PRINCIPAL"))
+        play.write_line("start-service TOY1")
+        play.wait_for_events(is_synchronized)
 
-    assert list_met_goals(play_order_drill(tmp_path, [], story)) == ["works"]
+    assert list_met_goals(play_order_drill(tmp_path, [], cause_failover)) == ["works"]

@@ -17,9 +17,9 @@ def profile(profile_folder: Path) -> Iterator[Profile]:
 
 @pytest.fixture
 def run_id(profile: Profile) -> RunId:
-    return begin(profile)
+    return begin_run(profile)
 
 
-def begin(profile: Profile, scenario_name: str = "lab") -> RunId:
+def begin_run(profile: Profile, scenario_name: str = "lab") -> RunId:
     text = 'title = "Lab"\n'
     return profile.begin_run(scenario_name, text, compute_sha256(text), 7, "0.1.0", "play")

@@ -17,7 +17,7 @@ import pytest
 
 from app.storage import ProblemKind, Profile, RunId, StorageError, database, open_profile, tables
 from app.storage.database import list_backup_files
-from tests.app.storage.conftest import begin
+from tests.app.storage.conftest import begin_run
 
 
 @contextmanager
@@ -50,7 +50,7 @@ def test_the_profile_is_opened_with_the_storage_settings(profile_folder: Path) -
         "trusted_schema": 0,
         "application_id": 0x4D524452,
     }
-    profile.store_position(begin(profile), 1)
+    profile.store_position(begin_run(profile), 1)
     assert opened_database.connection.execute("PRAGMA synchronous").fetchone()[0] == 2
     profile.close()
 
@@ -98,7 +98,7 @@ def test_a_second_instance_is_refused(
 def test_a_full_disk_is_reported_and_loses_only_the_current_input(profile_folder: Path) -> None:
     opened_database = database.open_database(profile_folder)
     with Profile(opened_database) as profile:
-        run_id = begin(profile)
+        run_id = begin_run(profile)
         profile.append(run_id, 1, "0.01 note before")
         (pages,) = opened_database.connection.execute("PRAGMA page_count").fetchone()
         opened_database.connection.execute(f"PRAGMA max_page_count = {pages}")
@@ -193,7 +193,7 @@ def break_pages(file: Path) -> None:
 
 def test_after_a_crash_damage_is_found_and_the_backup_named(profile_folder: Path) -> None:
     with open_profile(profile_folder) as profile:
-        begin(profile)
+        begin_run(profile)
     with sqlite3.connect(profile.file) as connection:
         backup = database.write_backup(connection, profile.file)
     connection.close()
@@ -223,7 +223,7 @@ def test_a_migration_keeps_the_data_and_a_backup(
     profile_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_profile(profile_folder) as profile:
-        run_id = begin(profile)
+        run_id = begin_run(profile)
         profile.append(run_id, 1, "0.01 note kept")
     add_migration(tmp_path, monkeypatch, "SELECT 1")
     with open_profile(profile_folder) as profile:

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from app.storage import Profile, RunId, open_profile
-from tests.app.storage.conftest import begin
+from tests.app.storage.conftest import begin_run
 
 REPORT = '{"availability": {"downtime_s": 1.5, "lost_transactions": 0}}'
 
 
 def play_run(profile: Profile, *lines: str) -> RunId:
-    run_id = begin(profile)
+    run_id = begin_run(profile)
     for tick, line in enumerate(lines):
         profile.append(run_id, tick, line)
         profile.store_hash(run_id, tick, f"hash {tick}")
@@ -35,7 +35,7 @@ def test_a_deleted_run_leaves_nothing_behind(profile_folder: Path) -> None:
         assert profile.find_lost_runs() == []
     with open_profile(profile_folder) as profile:
         assert profile.find_lost_runs() == [] == profile.find_faults()
-        assert begin(profile) > deleted_run, "no number is used twice"
+        assert begin_run(profile) > deleted_run, "no number is used twice"
 
 
 def test_an_unfinished_run_and_its_tree_are_not_deleted(profile: Profile) -> None:
@@ -62,20 +62,20 @@ def store_tree(profile: Profile) -> list[RunId]:
     return [main, first_run, two, grandchild]
 
 
-def shape(profile: Profile, run_id: RunId) -> list[tuple[str, RunId | None, int, int, int]]:
+def describe_branches(profile: Profile, run_id: RunId) -> list[tuple[str, RunId | None, int, int, int]]:
     return [(b.name, b.parent_id, b.tick, b.inputs, len(b.lines)) for b in profile.list_branches(run_id)]
 
 
 def test_a_branch_of_a_deleted_run_keeps_its_place_in_the_tree(profile: Profile) -> None:
     main, first_run, two, grandchild = (finish_run(profile, run_id) for run_id in store_tree(profile))
     profile.delete_finished([first_run])
-    assert shape(profile, main) == [
+    assert describe_branches(profile, main) == [
         ("main", None, 0, 0, 3),
         ("two", main, 1, 1, 2),
         ("grandchild", main, 2, 2, 4),
     ]
     profile.delete_finished([main])
-    assert shape(profile, grandchild) == [("two", None, 0, 0, 2), ("grandchild", two, 1, 1, 4)]
+    assert describe_branches(profile, grandchild) == [("two", None, 0, 0, 2), ("grandchild", two, 1, 1, 4)]
 
 
 def test_an_abandoned_run_is_not_offered_after_its_successor_is_deleted(profile: Profile) -> None:

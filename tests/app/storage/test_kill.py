@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.storage import JournalLine, ProblemKind, StorageError, database, open_profile
-from tests.app.storage.conftest import begin
+from tests.app.storage.conftest import begin_run
 
 PLAY_FOR_EVER = """
 import sys
@@ -45,7 +45,7 @@ def test_every_acknowledged_input_survives_repeated_kills(
 ) -> None:
     monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 20)  # the other process is alive and keeps its lock
     with open_profile(profile_folder) as profile:
-        begin(profile)
+        begin_run(profile)
     for acts in (1, 40):
         count = play_and_kill(profile_folder, acts)
         assert (profile_folder / "profile.sqlite-wal").exists(), (

@@ -11,11 +11,11 @@ import pytest
 
 from app.storage import Profile, compute_records, database, open_profile
 from app.storage.database import list_backup_files
-from tests.app.storage.test_results import play, report
+from tests.app.storage.test_results import build_report, record_run
 
 MIGRATIONS = sorted(database.MIGRATIONS.glob("*.sql"))
 RELEASED = [database.parse_revision(migration) for migration in MIGRATIONS[:-1]]
-TOTALS = json.loads(report())["availability"]
+TOTALS = json.loads(build_report())["availability"]
 REPORTS = {
     1: {
         "availability": TOTALS,
@@ -78,7 +78,7 @@ def test_data_of_older_versions_is_kept(profile_folder: Path, revision: str) -> 
 
 
 def test_a_rewound_run_never_counts_as_best(profile: Profile) -> None:
-    play(profile, "lab", 70)
+    record_run(profile, "lab", 70)
     old_report = json.dumps({"availability": TOTALS, "rewinds": [{"from_s": 9.0, "to_s": 2.0}]})
     run_id = profile.begin_run("lab", "", "h", 7, "0.1", "practice")
     profile.finish(run_id, 10, "f00d", old_report, 100.0)
@@ -93,10 +93,10 @@ def test_a_rewound_run_never_counts_as_best(profile: Profile) -> None:
 
 
 def test_a_branched_run_never_counts_as_best(profile: Profile) -> None:
-    first = play(profile, "lab", 70)
+    first = record_run(profile, "lab", 70)
     branch = profile.begin_run("lab", "", "h", 7, "0.1", "practice")
     profile.store_branch(branch, first, first, "other", 50, 0)
-    profile.finish(branch, 10, "f00d", report(), 100.0)
+    profile.finish(branch, 10, "f00d", build_report(), 100.0)
     best = profile.find_best_run("lab")
     assert best is not None
     assert best.run_id == first

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.storage import CheckpointHash, JournalLine, Profile, RunId, open_profile, runs
-from tests.app.storage.conftest import begin
+from tests.app.storage.conftest import begin_run
 
 
 def test_an_unfinished_run_contains_all_data_for_a_resume(profile: Profile) -> None:
@@ -40,7 +40,7 @@ def test_an_unfinished_run_contains_all_data_for_a_resume(profile: Profile) -> N
 
 
 def test_the_latest_unfinished_run_comes_first(profile: Profile) -> None:
-    ids = [begin(profile) for _ in range(3)]
+    ids = [begin_run(profile) for _ in range(3)]
     assert [run.run_id for run in profile.list_unfinished_runs()] == ids[::-1]
 
 
@@ -91,7 +91,7 @@ def test_a_changed_journal_is_never_resumed_silently(
     profile_folder: Path, tampering: str, sentence: str
 ) -> None:
     with open_profile(profile_folder) as profile:
-        run_id = begin(profile)
+        run_id = begin_run(profile)
         for second in (1, 2, 3):
             profile.append(run_id, second * 100, f"{second}.0 note a")
     raw = sqlite3.connect(profile_folder / "profile.sqlite")
@@ -122,7 +122,7 @@ def test_stored_data_is_read_back(operations: list[tuple[str, int, str | None]])
     reached = 0
     with tempfile.TemporaryDirectory() as name:
         profile = open_profile(Path(name))
-        run_id = begin(profile)
+        run_id = begin_run(profile)
         for operation, tick, text in operations:
             if text is not None:
                 profile.append(run_id, tick, text)

@@ -16,7 +16,7 @@ from engine.powershell import cluster_cmdlets
 from engine.powershell.pipeline import CmdletCall
 from engine.verbs.lines import parse_line
 from tests.cases import sample_cases
-from tests.engine.availability.worlds import SCENARIOS, ag_lab, do, run_until
+from tests.engine.availability.worlds import SCENARIOS, ag_lab, apply_lines, run_until
 from tests.shipped_scenarios import load_shipped_scenario
 
 
@@ -39,7 +39,7 @@ def test_rows_and_lines_describe_the_cluster() -> None:
 
 def test_a_node_without_quorum_knows_only_itself() -> None:
     world = ag_lab()
-    do(world, "stop-cluster NODE_2")
+    apply_lines(world, "stop-cluster NODE_2")
     run_until(world, 5.0)
     (row,) = cluster_manager.list_rows(world, "NODE_2")
     assert (row.name, row.state) == ("NODE_2", "Down")
@@ -55,13 +55,13 @@ def test_a_lost_witness_is_failed_and_votes_are_described() -> None:
     world = ag_lab()
     run_until(world, 5.0)
     assert cluster_manager.format_title(world, "NODE_1") == "CLU1: 3 votes, File Share Witness (FSW)"
-    do(world, "power-off FSW")
+    apply_lines(world, "power-off FSW")
     run_until(world, 6.0)
     assert (
         next(row.state for row in cluster_manager.list_rows(world, "NODE_1") if row.kind == "witness")
         == "Failed"
     )
-    do(world, "set-weight NODE_2 0", "set-weight NODE_3 0")
+    apply_lines(world, "set-weight NODE_2 0", "set-weight NODE_3 0")
     run_until(world, 30.0)
     assert cluster_manager.format_title(world, "NODE_1").startswith("CLU1: 1 vote, ")
 
@@ -137,7 +137,7 @@ def test_a_state_is_what_the_members_know(line: str, wait_s: float, key: tuple[s
     """A lost node is shown as up until its heartbeats are missed. [DOC: cluster network thresholds]"""
     world = ag_lab()
     run_until(world, 5.0)
-    do(world, line)
+    apply_lines(world, line)
     run_until(world, 5.0 + wait_s)
     assert read_cmdlet_states(world, "NODE_1")[key][0] == state
     check_states(world)

@@ -8,7 +8,7 @@ from app.view_models.course import DOWN, EXPOSED, TimelineSpan, build_timeline, 
 from engine.drill.authoring.scenario import load_scenario
 from engine.protocol.availability import advance_account
 from tests.engine.availability.worlds import SCENARIOS, ag_lab
-from tests.engine.worlds import DB, M, P, lab, play
+from tests.engine.worlds import DB, M, P, build_lab, play
 
 SCRIPTS = {
     "automatic failover, then protection again": f"10 power-off {P}\n40 power-on {P}",
@@ -26,7 +26,7 @@ def sum_ticks(spans: list[TimelineSpan], state: str) -> float:
 
 @pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
 def test_downtime_and_exposure_match_the_engine(script: str) -> None:
-    world = lab()
+    world = build_lab()
     events = play(world, script, 180.0)
     course = build_timeline((event.as_json() for event in events), [DB], [DB])
     account = advance_account(world.availability[DB], world.tick)

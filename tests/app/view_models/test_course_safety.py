@@ -8,12 +8,12 @@ from app.view_models.course import ASYNCHRONOUS, PROTECTED, SERVING, RunTimeline
 from app.view_models.picture import build_picture
 from engine.model import Safety
 from tests.cases import sample_cases
-from tests.engine.worlds import lab
+from tests.engine.worlds import build_lab
 from tests.shipped_scenarios import load_shipped_scenario
 
 
 def join_labels(safety: Safety) -> str:
-    return " ".join(sign.label for server in build_picture(lab(safety=safety)).servers
+    return " ".join(sign.label for server in build_picture(build_lab(safety=safety)).servers
                     for copy in server.copies for sign in copy.signs)  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.view_models import dashboard
 from app.view_models.picture import build_picture
-from tests.engine.availability.worlds import ag_lab, do, run_until
+from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
 
 
 def test_the_primary_knows_all_replicas_and_a_secondary_only_itself() -> None:
@@ -23,7 +23,7 @@ def test_the_primary_knows_all_replicas_and_a_secondary_only_itself() -> None:
 
 def test_a_lost_secondary_is_an_issue_and_a_lost_server_does_not_respond() -> None:
     world = ag_lab()
-    do(world, "power-off NODE_2")
+    apply_lines(world, "power-off NODE_2")
     run_until(world, 30.0)
     board = dashboard.build_dashboard(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
     assert board.health == dashboard.CRITICAL
@@ -35,7 +35,7 @@ def test_a_lost_secondary_is_an_issue_and_a_lost_server_does_not_respond() -> No
 
 def test_without_quorum_a_server_knows_only_its_own_replica() -> None:
     world = ag_lab()
-    do(world, "power-off FSW", "power-off NODE_2", "power-off NODE_3")
+    apply_lines(world, "power-off FSW", "power-off NODE_2", "power-off NODE_3")
     run_until(world, 60.0)
     board = dashboard.build_dashboard(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
     assert dashboard.NO_CLUSTER in board.issues
@@ -56,7 +56,7 @@ def test_queues_and_estimates_match_the_views() -> None:
     assert follows.recovery_s is not None
     assert follows.positions["log_send_rate"] not in (None, 0)
     before = follows.data_loss_s
-    do(world, "power-off NODE_3")
+    apply_lines(world, "power-off NODE_3")
     run_until(world, 80.0)
     board = dashboard.build_dashboard(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
     lost_row = next(row for row in board.databases if (row.name, row.replica) == ("Sales", "NODE_3"))
@@ -73,13 +73,13 @@ def test_a_listener_is_shown_at_the_node_that_owns_its_group() -> None:
         ]
 
     assert locate_listeners() == ["NODE_1: AGL1:1433 online"]
-    do(world, "stop-service NODE_1")
+    apply_lines(world, "stop-service NODE_1")
     run_until(world, 0.6)
     assert locate_listeners() == ["NODE_1: AGL1:1433 failing over"], "the cluster has not noticed yet"
     run_until(world, 3)
     assert locate_listeners() == ["NODE_2: AGL1:1433 failing over"]
     run_until(world, 20)
     assert locate_listeners() == ["NODE_2: AGL1:1433 online"]
-    do(world, "stop-role AG1")
+    apply_lines(world, "stop-role AG1")
     run_until(world, 40)
     assert locate_listeners() == ["NODE_2: AGL1:1433 offline"]

@@ -54,7 +54,7 @@ def load_scenario_of(name: str) -> Scenario:
     return load_scenario((SCENARIOS / f"{name}.toml").read_text(encoding="utf-8"), f"{name}.toml")
 
 
-def play(name: str, player: str) -> Drill:
+def play_drill(name: str, player: str) -> Drill:
     return PLAYERS[player](load_scenario_of(name))
 
 
@@ -113,7 +113,7 @@ def find_figure(summary: SummaryModel, key: str) -> str | None:
 
 @pytest.mark.parametrize(("name", "player"), sample_cases(23, RUNS))
 def test_the_figures_match_the_world(name: str, player: str) -> None:
-    drill = play(name, player)
+    drill = play_drill(name, player)
     report, scenario = drill.build_report(), drill.scenario
     summary = summarize(report, scenario)
     seconds = sum_seconds(drill)
@@ -178,7 +178,7 @@ def sum_closed_time(drill: Drill, database: str, was_serving: bool) -> float:
 @pytest.mark.parametrize(("name", "player"), sample_cases(41, [*RUNS, *((name, "worst") for name in NAMES)]))
 def test_lanes_report_and_event_log_agree(name: str, player: str) -> None:
     """Cases: mirroring sessions, availability groups with asynchronous replicas, and failover cluster instances."""
-    drill = play(name, player)
+    drill = play_drill(name, player)
     report = drill.build_report()
     for database, lanes in review_run(drill).lanes.items():
         row = report["availability"]["databases"][database]
@@ -222,7 +222,7 @@ def test_a_drill_shows_only_terms_of_its_technology(name: str) -> None:
 # --- the mistake --------------------------------------------------------------------------------------------
 
 
-def analyze(drill: Drill) -> tuple[Review, RegretAnalysis, tuple[RunSegment, ...]]:
+def analyze_run(drill: Drill) -> tuple[Review, RegretAnalysis, tuple[RunSegment, ...]]:
     findings = review_run(drill)
     account = run_to_completion(build_account(drill, certificates.load_plans(drill)))
     lessons = tuple(
@@ -240,7 +240,7 @@ def analyze(drill: Drill) -> tuple[Review, RegretAnalysis, tuple[RunSegment, ...
     return findings, account, lessons
 
 
-def replay(drill: Drill, lesson: RunSegment) -> Drill:
+def replay_better_plan(drill: Drill, lesson: RunSegment) -> Drill:
     """Replay the run up to the mistake, then apply the better continuation."""
     run = Drill(drill.scenario, drill.seed)
     run_to_completion(
@@ -259,9 +259,9 @@ def replay(drill: Drill, lesson: RunSegment) -> Drill:
     ],
 )
 def test_the_verdict_matches_the_run(name: str, player: str) -> None:
-    drill = play(name, player)
+    drill = play_drill(name, player)
     report = drill.build_report()
-    findings, account, lessons = analyze(drill)
+    findings, account, lessons = analyze_run(drill)
     verdict = judge_run(report, findings, account, lessons)
     assert verdict is not None
     check_outages(drill, findings)
@@ -297,7 +297,7 @@ def check_lesson(drill: Drill, verdict: VerdictModel, account: RegretAnalysis) -
         )
         assert retry.begin_tick < lesson.tick or lesson.tick == 0, "the retry comes before the mistake"
     if lesson.plan:
-        assert replay(drill, lesson).compute_score().total >= lesson.before - SLACK, (
+        assert replay_better_plan(drill, lesson).compute_score().total >= lesson.before - SLACK, (
             "the steps are worth what is claimed"
         )
     if "out of reach" in verdict.sentence:
@@ -320,7 +320,7 @@ def check_outages(drill: Drill, review: Review) -> None:
 
 
 def test_the_exposure_of_the_lanes_matches_the_account() -> None:
-    drill = play("automatic-failover", "idle")
+    drill = play_drill("automatic-failover", "idle")
     spans = [
         span for lane in review_run(drill).lanes.values() for span in lane.protection if span.what == EXPOSED
     ]

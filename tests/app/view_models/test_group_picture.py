@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.view_models.offers import ActionTarget, list_offers
 from app.view_models.picture import build_picture
-from tests.engine.availability.worlds import ag_lab, do, run_until
+from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
 from tests.engine.cluster.worlds import fci_lab
 
 
@@ -23,7 +23,7 @@ def test_replicas_votes_and_witness_are_shown() -> None:
 
 def test_a_node_without_quorum_is_labeled() -> None:
     world = ag_lab()
-    do(world, "pull-cable NODE_1")
+    apply_lines(world, "pull-cable NODE_1")
     run_until(world, 30)
     face = next(face for face in build_picture(world).servers if face.name == "NODE_1")
     assert "no cluster quorum" in face.troubles
@@ -34,7 +34,7 @@ def test_no_role_is_green_on_a_node_without_power() -> None:
     world = fci_lab()
     duties = []
     for line in ("power-on NODE_2", "power-off NODE_1"):
-        do(world, line)
+        apply_lines(world, line)
         face = next(face for face in build_picture(world).servers if face.name == "NODE_1")
         duties.append([(sign.label, sign.tone) for sign in face.duties])
     assert duties == [[("SQLFCI1 Online", "ok")], [("SQLFCI1", "idle")]]
@@ -51,7 +51,7 @@ def test_a_node_menu_offers_cluster_actions() -> None:
 
 def test_a_read_only_client_shows_no_writes_and_a_link_to_its_server() -> None:
     world = ag_lab()
-    do(world, "power-off NODE_1")
+    apply_lines(world, "power-off NODE_1")
     run_until(world, 30)
     picture = build_picture(world)
     report = next(face for face in picture.clients if face.name == "REPORT")
@@ -71,7 +71,7 @@ def test_an_instance_location_and_missing_mirroring_are_no_problems() -> None:
 def test_an_instance_without_its_node_names_the_node_that_it_moves_to() -> None:
     """An instance has no power switch, and the cluster chooses its next node long before the instance starts."""
     world = fci_lab()
-    do(world, "power-off NODE_1")
+    apply_lines(world, "power-off NODE_1")
 
     def read_card() -> tuple[str, str]:
         face = next(face for face in build_picture(world).servers if face.name == "SQLFCI1")

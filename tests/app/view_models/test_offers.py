@@ -10,8 +10,8 @@ from engine.model import World
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_line
 from tests.engine.availability.worlds import ag_lab
-from tests.engine.availability.worlds import do as do_in_group
-from tests.engine.worlds import DB, M, P, W, do, lab
+from tests.engine.availability.worlds import apply_lines as do_in_group
+from tests.engine.worlds import DB, M, P, W, apply_lines, build_lab
 from tests.events import read_field
 
 TARGETS = [
@@ -43,8 +43,8 @@ NEEDS_A_CERTIFICATE = {"expire-certificate", "renew-certificate"}
 
 
 def build_world_in(situation: str) -> World:
-    world = lab()
-    do(world, *SITUATIONS[situation], then_s=40.0)
+    world = build_lab()
+    apply_lines(world, *SITUATIONS[situation], then_s=40.0)
     return world
 
 
@@ -118,9 +118,9 @@ def test_every_fault_is_offered_somewhere() -> None:
 @pytest.mark.parametrize("situation", SITUATIONS)
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.title)
 def test_with_hidden_truth_the_menu_does_not_reveal_faults(situation: str, target: ActionTarget) -> None:
-    healthy = list_offers(lab(), target, truth=False)
+    healthy = list_offers(build_lab(), target, truth=False)
     assert list_offers(build_world_in(situation), target, truth=False) == healthy
-    assert {offer.line for offer in list_offers(lab(), target)} <= {offer.line for offer in healthy}
+    assert {offer.line for offer in list_offers(build_lab(), target)} <= {offer.line for offer in healthy}
 
 
 def _list_offers_in_cluster() -> set[str]:

@@ -11,14 +11,14 @@ from app.view_models.faces import CopyFace, LinkFace, Picture, ServerFace
 from app.view_models.picture import COPIES_IN_FULL, build_picture
 from app.views.topology.places import Place, Size, arrange, find_nearest
 from engine.model import World
-from tests.engine.worlds import DB, M, P, W, do, lab
+from tests.engine.worlds import DB, M, P, W, apply_lines, build_lab
 
 
 def find_server(picture: Picture, name: str) -> ServerFace:
     return next(face for face in picture.servers if face.name == name)
 
 
-def copy(picture: Picture, name: str) -> CopyFace:
+def get_first_copy(picture: Picture, name: str) -> CopyFace:
     return find_server(picture, name).copies[0]
 
 
@@ -32,14 +32,14 @@ def list_labels(face: CopyFace) -> list[str]:
 
 
 def build_lab_picture(*lines: str, then_s: float = 20.0, witness: bool = True) -> Picture:
-    world = lab(witness=witness)
-    do(world, *lines, then_s=then_s)
+    world = build_lab(witness=witness)
+    apply_lines(world, *lines, then_s=then_s)
     return build_picture(world)
 
 
 def test_a_healthy_session_is_drawn() -> None:
     picture = build_lab_picture()
-    assert list_labels(copy(picture, P)) == [
+    assert list_labels(get_first_copy(picture, P)) == [
         "PRINCIPAL",
         "SYNCHRONIZED",
         "ONLINE",
@@ -47,10 +47,16 @@ def test_a_healthy_session_is_drawn() -> None:
         "quorum",
         "witness",
     ]
-    assert list_labels(copy(picture, M)) == ["MIRROR", "SYNCHRONIZED", "RESTORING", "quorum", "witness"]
+    assert list_labels(get_first_copy(picture, M)) == [
+        "MIRROR",
+        "SYNCHRONIZED",
+        "RESTORING",
+        "quorum",
+        "witness",
+    ]
     assert [sign.label for sign in find_server(picture, W).duties] == [f"sees {P}", f"sees {M}"]
     assert find_server(picture, W).kind == "witness"
-    queues = copy(picture, P).queue, copy(picture, M).queue
+    queues = get_first_copy(picture, P).queue, get_first_copy(picture, M).queue
     assert [queue.name for queue in queues if queue] == ["send queue", "redo queue"]
     (client,) = picture.clients
     assert client.status.label == f"on {P}"
@@ -67,8 +73,13 @@ def test_the_log_flows_from_the_principal_and_is_acknowledged() -> None:
 
 def test_after_a_failover_the_log_flows_the_other_way() -> None:
     picture = build_lab_picture(f"power-off {P}", then_s=30.0)
-    assert list_labels(copy(picture, M))[:4] == ["PRINCIPAL", "DISCONNECTED", "ONLINE", "unprotected"]
-    assert list_labels(copy(picture, P)) == ["was PRINCIPAL", "instance is down"]
+    assert list_labels(get_first_copy(picture, M))[:4] == [
+        "PRINCIPAL",
+        "DISCONNECTED",
+        "ONLINE",
+        "unprotected",
+    ]
+    assert list_labels(get_first_copy(picture, P)) == ["was PRINCIPAL", "instance is down"]
     assert find_server(picture, P).status.label == "power off"
     face = find_link(picture, P, M)
     assert (face.a, face.b, face.log_kb_per_s) == (M, P, 0.0)
@@ -108,8 +119,8 @@ def test_a_degraded_link_shows_its_values() -> None:
 
 def test_an_isolated_principal_stops_serving() -> None:
     picture = build_lab_picture(f"power-off {M}", f"power-off {W}")
-    assert "down" in list_labels(copy(picture, P))
-    assert "no quorum" in list_labels(copy(picture, P))
+    assert "down" in list_labels(get_first_copy(picture, P))
+    assert "no quorum" in list_labels(get_first_copy(picture, P))
 
 
 @pytest.mark.parametrize(
@@ -140,7 +151,7 @@ def test_a_client_without_a_server_differs_from_a_stopped_one() -> None:
 
 
 def test_many_databases_become_a_grid() -> None:
-    world: World = lab()
+    world: World = build_lab()
     for number in range(COPIES_IN_FULL):
         world.copies[P, f"Db{number}"] = replace(world.copies[P, DB], database=f"Db{number}")
     face = find_server(build_picture(world), P)

@@ -10,30 +10,30 @@ import pytest
 from app.cli import main
 from app.main_window.library import Library
 from app.storage import open_profile
-from tests.app.storage.test_results import report
+from tests.app.storage.test_results import build_report
 
 
-def ask(*arguments: str) -> int:
+def ask_without_window(*arguments: str) -> int:
     def no_window(_: object) -> int:
         raise AssertionError("no window was asked for")
 
     return main(arguments, no_window)
 
 
-def keep(
+def record_result(
     folder: Path, *scores: float, name: str = "wrong-port", mode: str = "exam", is_rewound: bool = False
 ) -> None:
     with open_profile(folder) as profile:
         for score in scores:
             run_id = profile.begin_run(name, "", "h", 1, "0.1", mode)
-            report_fields = {**json.loads(report()), "rewinds": [1] if is_rewound else []}
+            report_fields = {**json.loads(build_report()), "rewinds": [1] if is_rewound else []}
             profile.finish(run_id, 10_000, "f00d", json.dumps(report_fields), score)
 
 
 def test_listing_progress_creates_no_profile(
     profile_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert ask("progress", "--json") == 0
+    assert ask_without_window("progress", "--json") == 0
     document = json.loads(capsys.readouterr().out)
     assert all(skill["mastery"] == 0.0 and not skill["is_due"] for skill in document["skills"])
     assert document["scenarios"] == []
@@ -42,9 +42,9 @@ def test_listing_progress_creates_no_profile(
 
 
 def test_finished_runs_count(profile_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    keep(profile_folder, 60.0, 100.0)
-    keep(profile_folder, 100.0, is_rewound=True)
-    assert ask("progress", "--json") == 0
+    record_result(profile_folder, 60.0, 100.0)
+    record_result(profile_folder, 100.0, is_rewound=True)
+    assert ask_without_window("progress", "--json") == 0
     document = json.loads(capsys.readouterr().out)
     by_key = {skill["key"]: skill for skill in document["skills"]}
     assert by_key["endpoints"]["runs"] == 2, "the one that went back tells nothing of skills"
@@ -52,19 +52,19 @@ def test_finished_runs_count(profile_folder: Path, capsys: pytest.CaptureFixture
     assert by_key["quorum"]["runs"] == 0
     (scenario,) = document["scenarios"]
     assert (scenario["runs"], scenario["best"], scenario["last"]) == (3, 100.0, 100.0)
-    assert ask("progress") == 0
+    assert ask_without_window("progress") == 0
     assert "2 runs" in capsys.readouterr().out
 
 
 def test_a_profile_in_use_is_reported(profile_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    keep(profile_folder, 60.0)
+    record_result(profile_folder, 60.0)
     with open_profile(profile_folder):
-        assert ask("progress") == 2
+        assert ask_without_window("progress") == 2
     assert capsys.readouterr().err.startswith("mirrordrill: ")
 
 
 def test_a_card_has_the_best_score_the_last_score_and_the_due_state(profile_folder: Path) -> None:
-    keep(profile_folder, 90.0, 40.0)
+    record_result(profile_folder, 90.0, 40.0)
     with open_profile(profile_folder) as profile:
         library = Library(profile)
         library.read_scenarios()

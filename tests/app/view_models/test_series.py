@@ -16,7 +16,7 @@ QUEUE = STREAM_COUNTERS.index("send_queue_kb")
 CARRIED: list[dict[str, StreamNumbers | None]] = [{"Sales": (0, 0)}] * 200
 
 
-def fill(samples: Samples, first_tick: int, queue: list[list[float]]) -> None:
+def append_samples(samples: Samples, first_tick: int, queue: list[list[float]]) -> None:
     """Append samples in which *queue* gives the send queue of every row."""
     entries = len(queue[0])
     sources, streams = samples.reserve(entries, len(queue), len(queue))
@@ -31,10 +31,10 @@ def test_a_history_grows_with_its_samples_and_notifies() -> None:
     samples, history = Samples(every=100), CounterHistory()
     assert history.end_s == 0.0
     assert history.find_value("send_queue_kb", 3.0) is None
-    fill(samples, 100, [[1.0, 2.0]])
+    append_samples(samples, 100, [[1.0, 2.0]])
     assert history.add_samples(samples, CARRIED, "Sales")
     assert not history.add_samples(samples, CARRIED, "Sales")
-    fill(samples, 300, [[3.0] * 100])
+    append_samples(samples, 300, [[3.0] * 100])
     assert history.add_samples(samples, CARRIED, "Sales")
     x, y = history.get_window("send_queue_kb", 0.0, 10.0, bins=100)
     assert x.tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
@@ -46,8 +46,8 @@ def test_a_history_grows_with_its_samples_and_notifies() -> None:
 def test_the_log_of_the_database_at_that_time_counts() -> None:
     """Forced service gives the database a second log; afterwards both copies of the first log stand still."""
     samples, history = Samples(every=100), CounterHistory()
-    fill(samples, 100, [[1.0, 2.0]])
-    fill(samples, 300, [[3.0, 4.0], [30.0, 40.0]])
+    append_samples(samples, 100, [[1.0, 2.0]])
+    append_samples(samples, 300, [[3.0, 4.0], [30.0, 40.0]])
     carried_streams: list[dict[str, StreamNumbers | None]] = [
         {"Sales": (0, 0)},
         {"Sales": (0, 0)},
@@ -61,7 +61,7 @@ def test_the_log_of_the_database_at_that_time_counts() -> None:
 
 def test_a_summary_omits_times_without_activity() -> None:
     samples, history = Samples(every=100), CounterHistory()
-    fill(samples, 100, [[9.0, 1.0, 5.0, 7.0, 3.0]])
+    append_samples(samples, 100, [[9.0, 1.0, 5.0, 7.0, 3.0]])
     carried_streams: list[dict[str, StreamNumbers | None]] = [
         {"Sales": (0, 0)},
         {"Sales": (0, 0)},
@@ -78,17 +78,17 @@ def test_a_summary_omits_times_without_activity() -> None:
 
 def test_samples_without_their_log_are_deferred() -> None:
     samples, history = Samples(every=100), CounterHistory()
-    fill(samples, 100, [[1.0, 2.0]])
+    append_samples(samples, 100, [[1.0, 2.0]])
     history.add_samples(samples, CARRIED[:1], "Sales")
     assert history.end_s == 1.0
 
 
 def test_another_time_is_read_only_where_it_differs() -> None:
     samples, history = Samples(every=100), CounterHistory()
-    fill(samples, 100, [[1.0, 2.0, 3.0]])
+    append_samples(samples, 100, [[1.0, 2.0, 3.0]])
     history.add_samples(samples, CARRIED, "Sales")
     beginning = samples.copy_beginning(1)
-    fill(beginning, 200, [[9.0]])
+    append_samples(beginning, 200, [[9.0]])
     assert history.add_samples(beginning, CARRIED, "Sales")
     assert history.find_value("send_queue_kb", 1.0) == 1.0
     assert history.find_value("send_queue_kb", 2.0) == 9.0
@@ -102,7 +102,7 @@ def test_a_long_run_is_compressed_and_shared_samples_are_read_once(
 ) -> None:
     samples, history = Samples(every=100, exact=False), CounterHistory()
     for entry in range(3 * BLOCK + 5):
-        fill(samples, 100 * (entry + 1), [[float(entry)], [-1.0]])
+        append_samples(samples, 100 * (entry + 1), [[float(entry)], [-1.0]])
     carried_streams: list[dict[str, StreamNumbers | None]] = [
         {"Sales": (0, 0), "Other": (1, 1)}
     ] * samples.count

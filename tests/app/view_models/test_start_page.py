@@ -44,7 +44,7 @@ def list_titles(cards: Sequence[DrillCard]) -> list[str]:
     return [card.name for card in cards]
 
 
-def find(cards: list[DrillCard], text: str, **filters: object) -> list[str]:
+def find_titles(cards: list[DrillCard], text: str, **filters: object) -> list[str]:
     return list_titles(filter_cards(cards, Filters(search=text, **filters)))  # type: ignore[arg-type]
 
 
@@ -67,30 +67,30 @@ def find(cards: list[DrillCard], text: str, **filters: object) -> list[str]:
 def test_the_search_finds_errors_views_commands_and_symptoms(
     cards: list[DrillCard], text: str, drill: str
 ) -> None:
-    assert drill in find(cards, text)
+    assert drill in find_titles(cards, text)
 
 
 def test_matches_in_titles_come_first(cards: list[DrillCard]) -> None:
-    cards_found = find(cards, "witness lost")
+    cards_found = find_titles(cards, "witness lost")
     assert cards_found[:2] == ["witness-lost", "wsfc-witness-lost"]
     assert len(cards_found) > 2
-    assert find(cards, "qwertz asdfgh") == []
-    assert "witness-lost" in find(cards, "witness lost qwertz"), "most of the words"
+    assert find_titles(cards, "qwertz asdfgh") == []
+    assert "witness-lost" in find_titles(cards, "witness lost qwertz"), "most of the words"
 
 
 @pytest.mark.parametrize(
     "text", ["commits hang", "commits are blocked", "HADR_SYNC_COMMIT", "replica stops commits"]
 )
 def test_words_for_one_symptom_find_the_same_drills(cards: list[DrillCard], text: str) -> None:
-    assert "ag-required-secondary" in find(cards, text)[:2]
+    assert "ag-required-secondary" in find_titles(cards, text)[:2]
 
 
 def test_a_search_matches_words_from_their_beginning(cards: list[DrillCard]) -> None:
     """Otherwise "hang" matches "changed"; fill words select nothing."""
     card = replace(cards[0], title="", summary="It changed", name="", skills=(), words="")
-    assert find([card], "chang") == [""]
-    assert find([card], "hang") == []
-    assert find(cards, "the tempdb") == find(cards, "tempdb")
+    assert find_titles([card], "chang") == [""]
+    assert find_titles([card], "hang") == []
+    assert find_titles(cards, "the tempdb") == find_titles(cards, "tempdb")
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def german() -> Iterator[None]:
 
 def test_the_search_uses_the_texts_on_the_screen(german: None, drills: list[ScenarioSummary]) -> None:
     cards = [DrillCard.from_summary(drill) for drill in drills]
-    assert "automatic-failover" in find(cards, "einsteiger spiegelung")
+    assert "automatic-failover" in find_titles(cards, "einsteiger spiegelung")
 
 
 def test_filters_narrow_the_list_and_add_up_to_all(cards: list[DrillCard]) -> None:
@@ -112,15 +112,15 @@ def test_filters_narrow_the_list_and_add_up_to_all(cards: list[DrillCard]) -> No
         ("duration", range(len(DURATIONS))),
         ("level", LEVELS),
     ):
-        parts = [find(cards, "", **{field: value}) for value in values]
+        parts = [find_titles(cards, "", **{field: value}) for value in values]
         assert all(parts)
         assert sorted(name for part in parts for name in part) == sorted(list_titles(cards))
-    cards_found = find(cards, "", technology="fci", level="expert")
+    cards_found = find_titles(cards, "", technology="fci", level="expert")
     assert cards_found == ["fci-group-owners", "fci-replica-elsewhere"]
     passed = [replace(card, best=90.0, last=90.0, tries=1) for card in cards if card.name == "page-repair"]
-    assert find(passed, "", not_passed=True) == []
+    assert find_titles(passed, "", not_passed=True) == []
     for order in range(len(ORDERS)):
-        assert sorted(find(cards, "", order=order)) == sorted(list_titles(cards))
+        assert sorted(find_titles(cards, "", order=order)) == sorted(list_titles(cards))
 
 
 def test_paths_count_passed_drills_and_name_the_next(cards: list[DrillCard]) -> None:
@@ -143,7 +143,7 @@ def test_paths_count_passed_drills_and_name_the_next(cards: list[DrillCard]) -> 
     )
 
 
-def run(number: int, name: str, score: float, days_ago: float) -> ResultRow:
+def build_run(number: int, name: str, score: float, days_ago: float) -> ResultRow:
     run_time = NOW - timedelta(days=days_ago)
     return ResultRow(RunId(number), run_time, name, "practice", score, 3.0, 0, False, 0, 300.0)
 
@@ -165,14 +165,18 @@ def test_a_due_skill_then_a_failure_then_the_path_decides_the_recommendation(
     drills: list[ScenarioSummary],
 ) -> None:
     assert recommend_drill(drills) == (FIRST_DRILL, "Start here: see what happens in a failover.")
-    name, reason = recommend_drill(drills, run(1, "cable-pulled", 90.0, 0.0), run(0, FIRST_DRILL, 90.0, 0.1))
+    name, reason = recommend_drill(
+        drills, build_run(1, "cable-pulled", 90.0, 0.0), build_run(0, FIRST_DRILL, 90.0, 0.1)
+    )
     assert name == "stop-service-failover"
     assert reason == "Next in “Mirroring”: 2 of 46 passed."
-    name, reason = recommend_drill(drills, run(1, FIRST_DRILL, 90.0, 0.0), run(0, "ag-not-ready", 41.0, 0.1))
+    name, reason = recommend_drill(
+        drills, build_run(1, FIRST_DRILL, 90.0, 0.0), build_run(0, "ag-not-ready", 41.0, 0.1)
+    )
     assert (name, reason) == ("ag-not-ready", "You scored 41 of 100 last time.")
-    name, reason = recommend_drill(drills, run(0, "ag-not-ready", 90.0, 100.0))
+    name, reason = recommend_drill(drills, build_run(0, "ag-not-ready", 90.0, 100.0))
     assert "is due: last practiced 100 days ago." in reason
-    name, reason = recommend_drill(drills, run(0, "fci-new-disk", 100.0, 0.0))
+    name, reason = recommend_drill(drills, build_run(0, "fci-new-disk", 100.0, 0.0))
     assert reason.startswith("Next in “Failover clusters”: 1 of 7")
 
 

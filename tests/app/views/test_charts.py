@@ -31,7 +31,7 @@ from tests.events import build_event
 from tests.shipped_scenarios import load_shipped_scenario
 
 
-def sample(run: Any, seconds: int, log: int = 0, **values: Any) -> None:
+def append_samples(run: Any, seconds: int, log: int = 0, **values: Any) -> None:
     """Append *seconds* samples, one per second; *values* maps counters to numbers or arrays."""
     rooms = run.samples.reserve(seconds, log + 1, log + 1)
     for room, names in zip(rooms, (SOURCE_COUNTERS, STREAM_COUNTERS), strict=True):
@@ -51,7 +51,7 @@ def charts(qtbot: Any, run: Any) -> Charts:
     qtbot.addWidget(charts)
     charts.resize(600, 400)
     charts.show()
-    sample(run, 60, send_queue_kb=np.arange(1.0, 61.0), transactions_per_s=241.0)
+    append_samples(run, 60, send_queue_kb=np.arange(1.0, 61.0), transactions_per_s=241.0)
     charts.show_drill(run)
     return charts
 
@@ -88,7 +88,7 @@ def test_the_four_main_counters_are_shown_and_grow(charts: Charts, run: Any) -> 
     x, y = get_curve(charts, "send_queue_kb")
     assert x.tolist() == list(range(1, 61))
     assert y.tolist() == list(range(1, 61))
-    sample(run, 5, send_queue_kb=7.0)
+    append_samples(run, 5, send_queue_kb=7.0)
     charts.show_world(run.world)
     assert get_curve(charts, "send_queue_kb")[0][-1] == 65.0
 
@@ -114,7 +114,7 @@ def test_nothing_is_drawn_without_a_change(charts: Charts, run: Any, monkeypatch
     for _ in range(50):
         charts.show_world(run.world)
     assert draws == []
-    sample(run, 1)
+    append_samples(run, 1)
     charts.show_world(run.world)
     assert len(draws) == 1
 
@@ -123,19 +123,19 @@ def test_plots_take_turns_in_frames_and_none_is_skipped(charts: Charts, run: Any
     def ends_s() -> list[float]:
         return [float(panel.curve.getData()[0][-1]) for panel in charts.panels]
 
-    sample(run, 5, send_queue_kb=7.0)
+    append_samples(run, 5, send_queue_kb=7.0)
     parts = charts.show_parts(run.world)
     next(parts)
     assert ends_s() == [65.0, 65.0, 60.0, 60.0]
     charts.show_world(run.world)  # draw all parts, as when the run pauses before their turn
     assert ends_s() == [65.0] * 4
     assert [len(list(charts.show_parts(run.world))) for _ in range(2)] == [0, 0]
-    sample(run, 5, send_queue_kb=7.0)
+    append_samples(run, 5, send_queue_kb=7.0)
     assert len(list(charts.show_parts(run.world))) == 3
 
 
 def test_the_last_two_minutes_scroll_with_time(qtbot: Any, charts: Charts, run: Any) -> None:
-    sample(run, 540, send_queue_kb=5.0)
+    append_samples(run, 540, send_queue_kb=5.0)
     charts.show_world(run.world)
     low, high = charts.panels[0].plot.vb.viewRange()[0]
     assert high - low == pytest.approx(120.0)
@@ -163,7 +163,7 @@ def test_all_plots_share_the_time_axis(charts: Charts, run: Any) -> None:
 def test_a_spike_of_one_second_is_visible_in_an_hour(charts: Charts, run: Any) -> None:
     queue = np.full(3500, 3.0)
     queue[1234] = 9000.0
-    sample(run, 3500, send_queue_kb=queue)
+    append_samples(run, 3500, send_queue_kb=queue)
     charts.show_length(3600.0)
     x, y = get_curve(charts, "send_queue_kb")
     assert y.max() == 9000.0
@@ -227,7 +227,7 @@ def test_downtime_is_shaded_and_spoken(charts: Charts, run: Any) -> None:
     online_event = build_event(4300, "availability", "SERVER_A", "Sales", "", serving=True)
     run.events += [down, online_event]
     charts.add_events([down, online_event])
-    sample(run, 1)
+    append_samples(run, 1)
     charts.show_world(run.world)
     assert [(s, e) for s, e, _ in charts.panels[0].background.shades] == [(40.0, 43.0)]
     assert "down 3 s" in charts.lane.summary
@@ -244,7 +244,7 @@ def test_another_time_shows_only_events_until_then(charts: Charts, run: Any) -> 
 
 
 def test_other_counters_can_be_selected(charts: Charts, run: Any) -> None:
-    sample(run, 1, log_used_kb=3000.0)
+    append_samples(run, 1, log_used_kb=3000.0)
     action = next(a for a in find_child(charts, QMenu, "counters").actions() if a.data() == "log_used_kb")
     action.trigger()
     assert "log_used_kb" in [panel.counter.name for panel in charts.panels]
@@ -366,21 +366,21 @@ def test_the_picture_has_a_text_alternative(charts: Charts) -> None:
 
 
 def test_the_end_of_redo_is_predicted_at_the_current_rate(charts: Charts, run: Any) -> None:
-    sample(run, 20, redo_queue_kb=np.arange(40_000.0, 20_000.0, -1_000.0))
+    append_samples(run, 20, redo_queue_kb=np.arange(40_000.0, 20_000.0, -1_000.0))
     charts.show_world(run.world)
     assert "Redo queue: done in about 21 s" in charts.outlook.text()
     assert charts.outlook.isVisible()
     assert "done in about 21 s" in charts.summary
     panel = next(panel for panel in charts.panels if panel.counter.name == "redo_queue_kb")
     assert "21 s" in panel.outlook
-    sample(run, 20, redo_queue_kb=0.0)
+    append_samples(run, 20, redo_queue_kb=0.0)
     charts.show_world(run.world)
     assert not charts.outlook.isVisible()
 
 
 def test_a_full_log_is_predicted(charts: Charts, run: Any) -> None:
     room_kb = 40.0 * 1024 * 1024
-    sample(run, 20, log_used_kb=room_kb - 120_000.0 + 1_000.0 * np.arange(20.0))
+    append_samples(run, 20, log_used_kb=room_kb - 120_000.0 + 1_000.0 * np.arange(20.0))
     charts.show_world(run.world)
     assert "Log used: full in about 1:41" in charts.outlook.text()
 
@@ -428,7 +428,7 @@ def test_an_exam_shows_no_states_and_only_own_marks(charts: Charts, run: Any) ->
 def test_a_long_run_states_its_resolution(charts: Charts, run: Any) -> None:
     assert "Long run" not in charts.outlook.text()
     run.samples.every = 6000
-    sample(run, 61, send_queue_kb=0.0)
+    append_samples(run, 61, send_queue_kb=0.0)
     charts.show_drill(run)
     assert "one value every 1 min from here on" in charts.outlook.text()
     assert charts.outlook.isVisible()

@@ -389,7 +389,7 @@ def test_the_reachable_score_is_shown_next_to_the_score(qtbot: QtBot, board: Cla
     line = theme.get_tokens(board.palette()).series[0]
     image = painted.render_picture(board.tiles.viewport())
 
-    def ends(row: int) -> tuple[int, int] | None:
+    def measure_curve_ends(row: int) -> tuple[int, int] | None:
         """Return the heights of the curve at the left and right end of its cell."""
         box = board.tiles.visualRect(board.tiles.table.index(row, SCORE))
         pixels = [
@@ -400,12 +400,12 @@ def test_the_reachable_score_is_shown_next_to_the_score(qtbot: QtBot, board: Cla
         ]
         return (min(pixels)[1] - box.top(), max(pixels)[1] - box.top()) if pixels else None
 
-    top, still_top = ends(0) or (0, 0)
-    high, low = ends(1) or (0, 0)
+    top, still_top = measure_curve_ends(0) or (0, 0)
+    high, low = measure_curve_ends(1) or (0, 0)
     assert abs(top - still_top) <= 1
     assert abs(high - top) <= 1
     assert low > high + 5
-    assert ends(2) is None
+    assert measure_curve_ends(2) is None
 
 
 def test_rows_do_not_move_under_the_pointer(board: ClassBoard, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from app.views.cluster_manager import ClusterManager
 from app.views.dashboard import Dashboard
 from engine.drill.running.modes import TERMS, DrillMode
 from tests.app.views.fakes import Run
-from tests.engine.availability.worlds import ag_lab, do, run_until
+from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
 
 
 def show_run(qtbot: Any, view: Any, mode: DrillMode = DrillMode.LAB) -> Run:
@@ -37,7 +37,7 @@ def test_another_server_is_selected_by_key_and_knows_less(qtbot: Any) -> None:
     qtbot.keyClick(view.servers, Qt.Key.Key_Down)
     assert view.servers.currentText() == "NODE_2"
     assert view.databases.rowCount() == 2
-    do(run.world, "power-off NODE_2")
+    apply_lines(run.world, "power-off NODE_2")
     view.show_world(run.world)
     assert "Cannot connect to NODE_2" in view.summary.text()
 
@@ -46,7 +46,7 @@ def test_a_server_that_answers_is_selected_until_the_user_chooses(qtbot: Any) ->
     view = Dashboard()
     run = show_run(qtbot, view)
     first = view.servers.currentText()
-    do(run.world, f"power-off {first}")
+    apply_lines(run.world, f"power-off {first}")
     view.show_world(run.world)
     assert view.servers.currentText() != first
     assert view.databases.rowCount()
@@ -61,7 +61,7 @@ def test_an_exam_reveals_only_facts_visible_to_a_computer(qtbot: Any) -> None:
     assert view.why.rowCount() == 0
 
 
-def click(qtbot: Any, view: ClusterManager, name: str, kind: str) -> QMenu:
+def click_row(qtbot: Any, view: ClusterManager, name: str, kind: str) -> QMenu:
     place = next(n for n, row in enumerate(view.model.rows) if (row.name, row.kind) == (name, kind))
     center = view.table.visualRect(view.model.index(place, 0)).center()
     qtbot.mouseClick(view.table.viewport(), Qt.MouseButton.LeftButton, pos=center)
@@ -79,11 +79,11 @@ def test_an_irreversible_action_asks_first(qtbot: Any, monkeypatch: pytest.Monke
     view.requested.connect(lines.append)
     show_run(qtbot, view)
     monkeypatch.setattr(QMessageBox, "warning", lambda *_: answers.pop(0))
-    menu = click(qtbot, view, "NODE_2", "node")
+    menu = click_row(qtbot, view, "NODE_2", "node")
     evict = next(action for action in menu.actions() if action.text() == "Evict")
     evict.trigger()
     assert lines == []
     evict.trigger()
-    menu = click(qtbot, view, "AG1", "role")
+    menu = click_row(qtbot, view, "AG1", "role")
     next(action for action in menu.actions() if action.text() == "Move to NODE_3").trigger()
     assert lines == ["evict NODE_2", "move-role AG1 NODE_3"]

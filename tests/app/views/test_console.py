@@ -587,11 +587,11 @@ def test_a_snippet_is_inserted_with_its_placeholders(
         "seconds",
     ]
 
-    def fill(dialog: history.PlacesDialog) -> int:
+    def fill_dialog(dialog: history.PlacesDialog) -> int:
         dialog.fields["database"].setText("Orders")
         return dialog.DialogCode.Accepted
 
-    monkeypatch.setattr(history.PlacesDialog, "exec", fill)
+    monkeypatch.setattr(history.PlacesDialog, "exec", fill_dialog)
     qtbot.keyClick(console.current.editor, Key.Key_M, CTRL | SHIFT)
     expected = "USE master\nALTER DATABASE [Orders] SET PARTNER TIMEOUT 10;\n"
     assert console.list_drafts() == {"SERVER_A": expected}

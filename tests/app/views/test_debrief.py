@@ -441,15 +441,15 @@ def test_without_a_solution_the_curve_states_its_limits(qtbot: QtBot) -> None:
 
 
 def test_the_point_of_no_return_is_on_the_timeline(page: Debrief, report: Report) -> None:
-    def kinds() -> list[str]:
+    def list_mark_kinds() -> list[str]:
         open_tab(page, TIMELINE)
         return [marker.kind for marker in require(page.findChild(TimeStrip)).markers]
 
-    assert "no-return" not in kinds()
+    assert "no-return" not in list_mark_kinds()
     page.show_run(
         DebriefModel(report, load_shipped_scenario("forced-service"), None, RegretAnalysis((), 60.0, CHANCE))
     )
-    assert kinds().count("no-return") == 1
+    assert list_mark_kinds().count("no-return") == 1
     (mark,) = [marker for marker in require(page.findChild(TimeStrip)).markers if marker.kind == "no-return"]
     assert (mark.t_s, mark.text) == (10.0, "the last chance to meet all goals, SERVER_A ▸ Power on")
 

@@ -18,13 +18,13 @@ SHIFT = Qt.KeyboardModifier.ShiftModifier
 Key = Qt.Key
 
 
-def complete(text: str, position: int) -> Sequence[str]:
+def list_completions(text: str, position: int) -> Sequence[str]:
     return ["SELECT", "SET", "SERVER_A", "sys.databases"]
 
 
 @pytest.fixture
 def editor(qtbot: Any) -> SqlEditor:
-    editor = SqlEditor(complete)
+    editor = SqlEditor(list_completions)
     qtbot.addWidget(editor)
     editor.resize(400, 200)
     with qtbot.waitActive(editor):
@@ -128,7 +128,7 @@ def test_a_single_completion_is_inserted_at_once(qtbot: Any, editor: SqlEditor) 
 
 
 def test_comments_over_several_lines_are_highlighted(qtbot: Any, editor: SqlEditor) -> None:
-    def tones(line: int) -> dict[str, str]:
+    def read_line_colors(line: int) -> dict[str, str]:
         block = editor.document().findBlockByNumber(line)
         return {
             block.text()[f.start : f.start + f.length]: f.format.foreground().color().name()
@@ -137,19 +137,19 @@ def test_comments_over_several_lines_are_highlighted(qtbot: Any, editor: SqlEdit
 
     colors = theme.get_tokens(editor.palette())
     editor.setPlainText("SET PARTNER 'x' 12\nSELECT name FROM sys.database_mirroring\n*/ GO")
-    assert tones(0) == {
+    assert read_line_colors(0) == {
         "SET": colors.keyword.name(),
         "PARTNER": colors.keyword.name(),
         "'x'": colors.string.name(),
         "12": colors.number.name(),
     }
-    assert set(tones(1)) == {"SELECT", "FROM"}
+    assert set(read_line_colors(1)) == {"SELECT", "FROM"}
     cursor = QTextCursor(editor.document().findBlockByNumber(0))
     cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
     cursor.insertText(" /* open")
     comment = colors.comment.name()
-    assert tones(1) == {"SELECT name FROM sys.database_mirroring": comment}
-    assert tones(2) == {"*/": comment, "GO": colors.keyword.name()}
+    assert read_line_colors(1) == {"SELECT name FROM sys.database_mirroring": comment}
+    assert read_line_colors(2) == {"*/": comment, "GO": colors.keyword.name()}
 
 
 def test_the_margin_fits_the_line_numbers(editor: SqlEditor) -> None:

@@ -94,7 +94,7 @@ def type_into(form: RecordingForm, path: tuple[str | int, ...], text: str) -> No
     line.editingFinished.emit()
 
 
-def choose(form: RecordingForm, path: tuple[str | int, ...], text: str) -> None:
+def choose_text(form: RecordingForm, path: tuple[str | int, ...], text: str) -> None:
     box = form.page.rows[path].widget
     assert isinstance(box, QComboBox)
     index = next(position for position in range(box.count()) if box.itemText(position) == text)
@@ -116,7 +116,7 @@ def test_leaving_a_field_unchanged_changes_nothing(form: RecordingForm) -> None:
 
 
 def test_choice_is_written_as_its_value(form: RecordingForm) -> None:
-    choose(form, ("level",), "expert")
+    choose_text(form, ("level",), "expert")
     assert list_differences(list_texts(form)[0]) == ['-level = "beginner"', '+level = "expert"']
 
 
@@ -181,19 +181,19 @@ def list_names(text: str, key: str) -> list[str]:
     return [entry["name"] for entry in tomllib.loads(text)[key]]
 
 
-def click(form: RecordingForm, name: str) -> None:
+def click_button(form: RecordingForm, name: str) -> None:
     QTest.mouseClick(form.list.doings[name], Qt.MouseButton.LeftButton)
 
 
 def test_entry_is_moved_by_its_buttons_and_its_comment_with_it(form: RecordingForm) -> None:
     select_section(form, "server")
     assert (form.up.isEnabled(), form.down.isEnabled()) == (False, True)
-    click(form, "down")
+    click_button(form, "down")
     assert list_names(list_texts(form)[0], "server") == ["SERVER_B", "SERVER_A"]
     assert '[[server]]\nname = "SERVER_B"  # the other one\n' in list_texts(form)[0]
     assert form.entries.currentRow() == 1
     assert (form.up.isEnabled(), form.down.isEnabled()) == (True, False)
-    click(form, "up")
+    click_button(form, "up")
     assert list_texts(form)[1:] == [TEXT]
     assert form.entries.currentRow() == 0
 
@@ -221,7 +221,7 @@ def test_entries_are_moved_by_keys(
 
 def test_copy_of_an_entry_is_shown(form: RecordingForm) -> None:
     select_section(form, "rubric")
-    click(form, "copy")
+    click_button(form, "copy")
     assert list_names(list_texts(form)[0], "rubric") == ["End state", "End state 2"]
     assert form.entries.currentRow() == 1
     name = form.page.rows["rubric", 1, "name"].widget
@@ -234,14 +234,14 @@ def test_pending_text_moves_with_its_entry(form: RecordingForm) -> None:
     name = form.page.rows["server", 0, "name"].widget
     assert isinstance(name, QLineEdit)
     name.setText("ALPHA")
-    click(form, "down")
+    click_button(form, "down")
     assert list_names(list_texts(form)[-1], "server") == ["SERVER_B", "ALPHA"]
 
 
 def test_inline_list_cannot_be_reordered_and_says_why(form: RecordingForm) -> None:
     form.show_text('server = [{ name = "A" }, { name = "B" }]\n')
     select_section(form, "server")
-    click(form, "down")
+    click_button(form, "down")
     assert list_texts(form) == []
     assert form.entries.currentRow() == 0
     assert "[[server]]" in form.problem.text()
@@ -371,7 +371,7 @@ def test_variant_is_shown_and_accepted_in_a_number_field(form: RecordingForm) ->
 def test_kind_of_a_rule_determines_its_fields(form: RecordingForm) -> None:
     select_section(form, "rubric")
     assert ("rubric", 0, "target") not in form.page.rows
-    choose(form, ("rubric", 0, "kind"), "Downtime")
+    choose_text(form, ("rubric", 0, "kind"), "Downtime")
     assert ("rubric", 0, "target") in form.page.rows
     assert list_differences(list_texts(form)[0]) == ['-kind = "goals"', '+kind = "downtime"']
 
@@ -418,15 +418,15 @@ def test_typed_text_is_applied_when_the_field_is_left(form: RecordingForm) -> No
 def test_every_key_of_the_schema_has_a_field() -> None:
     reached = set[tuple[str, str]]()
 
-    def reach(model: type[BaseModel]) -> None:
+    def collect_fields(model: type[BaseModel]) -> None:
         for field in list_fields(model):
             reached.add((model.__name__, field.key))
             if field.inner is not None:
-                reach(field.inner)
+                collect_fields(field.inner)
 
     for section in list_sections():
         for model in section.models:
-            reach(model)
+            collect_fields(model)
         reached.add(("Scenario", section.key))
     wanted = {
         (part.__name__, info.alias or name)

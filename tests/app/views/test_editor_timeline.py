@@ -347,7 +347,7 @@ def find_point(view: TimelineView, t_s: float, *path: str | int) -> QPoint:
     return QPoint(round(view.canvas.scale.compute_x(t_s)), round(box.center().y()))
 
 
-def drag(view: TimelineView, start: QPoint, by_px: int) -> None:
+def drag_by(view: TimelineView, start: QPoint, by_px: int) -> None:
     QTest.mousePress(view.canvas, LEFT_BUTTON, NONE, start)
     for share in (0.3, 0.7, 1.0):
         QTest.mouseMove(view.canvas, start + QPoint(round(by_px * share), 0))
@@ -392,7 +392,7 @@ def test_a_drag_changes_one_line_at_release(view: TimelineView, listener: ViewLi
 def test_a_window_is_dragged_by_its_ends_or_as_a_whole(
     view: TimelineView, listener: ViewListener, hold_s: float, by_s: float, line: str
 ) -> None:
-    drag(view, find_point(view, hold_s, "timeline", 1), convert_to_pixels(view, by_s))
+    drag_by(view, find_point(view, hold_s, "timeline", 1), convert_to_pixels(view, by_s))
     (text,) = listener.texts
     assert [new for _, new in find_changed_lines(TEXT, text)] == [line]
 
@@ -418,7 +418,7 @@ def test_escape_cancels_a_drag(view: TimelineView, listener: ViewListener) -> No
 
 
 def test_solution_steps_cannot_be_dragged(view: TimelineView, listener: ViewListener) -> None:
-    drag(view, find_point(view, 95.0, "solution", 0), 150)
+    drag_by(view, find_point(view, 95.0, "solution", 0), 150)
     QTest.keyClick(view.canvas, Key.Key_Right)
     QTest.keyClick(view.canvas, Key.Key_Delete)
     assert listener.texts == []
@@ -532,7 +532,7 @@ def test_several_entries_are_selected_with_ctrl_and_dragged_together(
     QTest.mouseClick(view.canvas, LEFT_BUTTON, CTRL, second)
     assert list_selected_paths(view) == [("timeline", 3), ("timeline", 0)]
     assert "2 selected" in view.canvas.accessibleDescription()
-    drag(view, second, convert_to_pixels(view, 10.0))
+    drag_by(view, second, convert_to_pixels(view, 10.0))
     (text,) = listener.texts
     assert sorted(find_changed_lines(TEXT, text)) == sorted(ALL_MOVED)
     assert len(list_selected_paths(view)) == 2
@@ -830,7 +830,7 @@ def test_the_axis_height_follows_its_lanes_until_changed(view: TimelineView) -> 
 
 def test_a_zoomed_axis_is_dragged_by_seconds(view: TimelineView, listener: ViewListener) -> None:
     view.area.zoom_by(8.0)
-    drag(view, find_point(view, 30.0, "timeline", 3), convert_to_pixels(view, 7.0))
+    drag_by(view, find_point(view, 30.0, "timeline", 3), convert_to_pixels(view, 7.0))
     assert find_changed_lines(TEXT, listener.texts[0]) == [("at = 30", "at = 37")]
 
 

@@ -15,7 +15,7 @@ from app.widgets import theme
 from engine.drill.running.drill import Drill, DrillMode
 from engine.events import KINDS, Event, EventKind
 from tests.children import find_child
-from tests.engine.worlds import lab, play
+from tests.engine.worlds import build_lab, play
 from tests.events import build_event, read_field
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -25,7 +25,7 @@ def log_line(tick: int, server: str, text: str, number: int = 0, severity: int =
     return build_event(tick, "errorlog", server, None, text, **dict(data))
 
 
-def trace(tick: int, server: str, old_state: int, new_state: int) -> Event:
+def build_state_event(tick: int, server: str, old_state: int, new_state: int) -> Event:
     text = f"DBM: {old_state} -> DBM: {new_state}"
     return build_event(tick, "trace", server, "Sales", text, state=new_state, integer_data=old_state)
 
@@ -114,7 +114,7 @@ def test_the_selected_row_is_shown_in_full_below(qtbot: Any, run: Any) -> None:
 
 
 def test_the_trace_has_profilers_columns(qtbot: Any, run: Any) -> None:
-    run.events = [trace(1796, "SERVER_B", 3, 5), trace(1857, "SERVER_B", 5, 8)]
+    run.events = [build_state_event(1796, "SERVER_B", 3, 5), build_state_event(1857, "SERVER_B", 5, 8)]
     view = build_view(qtbot, StateTrace, run)
     assert [column.title for column in view.model.columns] == [
         "StartTime", "TextData", "State", "IntegerData", "ServerName", "DatabaseName",
@@ -127,7 +127,7 @@ def test_the_trace_has_profilers_columns(qtbot: Any, run: Any) -> None:
         "SERVER_B",
         "Sales",
     ]
-    view.add_events([trace(2000, "SERVER_A", 0, 11)])
+    view.add_events([build_state_event(2000, "SERVER_A", 0, 11)])
     assert len(read_cells(view)) == 3
     view.show_server("SERVER_A")
     assert [row[2] for row in read_cells(view)] == ["11"]
@@ -138,7 +138,7 @@ def test_the_event_list_omits_events_with_their_own_views(qtbot: Any, run: Any) 
     view.add_events(
         [
             *LINES,
-            trace(1, "SERVER_A", 1, 6),
+            build_state_event(1, "SERVER_A", 1, 6),
             build_event(4125, "fault", "SERVER_A", None, "power-off SERVER_A"),
         ]
     )
@@ -164,7 +164,7 @@ def test_a_batch_is_shown_by_its_first_line_and_first_error(qtbot: Any, run: Any
 
 
 def test_every_event_kind_of_the_engine_can_be_listed(qtbot: Any, run: Any) -> None:
-    run.world = lab()
+    run.world = build_lab()
     script = "1 sql SERVER_A SELECT 1\n2 power-off SERVER_A\n3 sql SERVER_B USE Sales\n9 power-on SERVER_A"
     run.events = play(run.world, script, 90.0)
     view = build_view(qtbot, EventsList, run)
@@ -250,7 +250,7 @@ def test_in_a_narrow_dock_the_filter_leaves_room_for_the_tabs(qtbot: Any, run: A
 
 def test_copied_rows_have_every_column_in_a_narrow_dock(qtbot: Any, run: Any) -> None:
     view = build_view(qtbot, StateTrace, run)
-    view.add_events([trace(1796, "SERVER_B", 3, 5), trace(1857, "SERVER_B", 5, 8)])
+    view.add_events([build_state_event(1796, "SERVER_B", 3, 5), build_state_event(1857, "SERVER_B", 5, 8)])
     view.resize(260, 300)
     qtbot.keyClicks(view.filter, "5 8")
     columns, rows = view.list_shown_rows()

@@ -16,7 +16,7 @@ from engine.model import World
 from engine.verbs import VERBS
 from engine.verbs.lines import find_reverse, parse_line
 from tests.assertions import require
-from tests.engine.worlds import do, lab
+from tests.engine.worlds import apply_lines, build_lab
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Ledger(FaultLedger):
 
 @pytest.fixture
 def drill() -> Drill:
-    return Drill(lab())
+    return Drill(build_lab())
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def ledger(qtbot: Any, drill: Drill) -> Ledger:
 def apply_and_show(ledger: Ledger, drill: Drill, *lines: str, then_s: float = 0.01) -> None:
     for line in lines:
         drill.journal.append(parse_line(line, drill.world.tick))
-    ledger.add_events(do(drill.world, *lines, then_s=then_s))
+    ledger.add_events(apply_lines(drill.world, *lines, then_s=then_s))
     ledger.show_world(drill.world)
 
 
@@ -67,7 +67,7 @@ def list_texts(ledger: Ledger) -> list[list[str]]:
     ]
 
 
-def click(qtbot: Any, ledger: Ledger, row: int) -> None:
+def click_row(qtbot: Any, ledger: Ledger, row: int) -> None:
     place = ledger.table.visualRect(ledger.model.index(row, 0)).center()
     qtbot.mouseClick(ledger.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
@@ -106,7 +106,7 @@ def test_fault_and_three_times_fit_a_dock_of_a_small_screen(ledger: Ledger, dril
 
 def test_the_selected_fault_is_shown_in_full_below(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
     apply_and_show(ledger, drill, "reset-link SERVER_A SERVER_B")
-    click(qtbot, ledger, 0)
+    click_row(qtbot, ledger, 0)
     assert ledger.detail.text().startswith("reset-link SERVER_A SERVER_B: reset the open connections")
     assert "Requested at 0:00.00, not detected yet. The fault ends automatically." in ledger.detail.text()
     apply_and_show(ledger, drill, then_s=5.0)
@@ -117,7 +117,7 @@ def test_one_fault_is_reverted_by_key(qtbot: Any, ledger: Ledger, drill: Drill) 
     apply_and_show(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B")
     qtbot.keyClick(ledger.table, Qt.Key.Key_Delete)
     assert ledger.lines == []  # no row is selected
-    click(qtbot, ledger, 0)
+    click_row(qtbot, ledger, 0)
     qtbot.keyClick(ledger.table, Qt.Key.Key_Delete)
     assert ledger.lines == ["mend SERVER_A SERVER_W"]
     apply_and_show(ledger, drill, *ledger.lines)
@@ -163,7 +163,7 @@ def test_the_button_reverts_exactly_the_selected_fault(
     qtbot: Any, ledger: Ledger, drill: Drill, line: str
 ) -> None:
     apply_and_show(ledger, drill, line, then_s=12.0)
-    click(qtbot, ledger, 0)
+    click_row(qtbot, ledger, 0)
     passes_by_itself = find_reverse(drill.world.faults[0]) is None
     assert ledger.tools["ledger.revert"].isEnabled() is not passes_by_itself
     assert passes_by_itself is (line.split()[0] in ("reset-link", "fill-log"))
@@ -176,7 +176,7 @@ def test_the_button_reverts_exactly_the_selected_fault(
 
 def test_selection_survives_new_faults(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
     apply_and_show(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B")
-    click(qtbot, ledger, 1)
+    click_row(qtbot, ledger, 1)
     apply_and_show(ledger, drill, "hang SERVER_W", then_s=5.0)
     assert [index.row() for index in ledger.table.selectionModel().selectedRows()] == [1]
 
@@ -191,7 +191,7 @@ def test_only_active_faults_can_be_shown(qtbot: Any, ledger: Ledger, drill: Dril
 
 def test_faults_of_the_scenario_stay_hidden(ledger: Ledger, drill: Drill) -> None:
     drill.terms = TERMS[DrillMode.EXAM]
-    do(drill.world, "pull-cable SERVER_B", then_s=5.0)  # not an input of this desk
+    apply_lines(drill.world, "pull-cable SERVER_B", then_s=5.0)  # not an input of this desk
     apply_and_show(ledger, drill, "degrade SERVER_A SERVER_B rtt_ms=50")
     assert [row[1] for row in list_texts(ledger)] == ["degrade SERVER_A SERVER_B rtt_ms=50"]
     assert ledger.detail.text() == "1 of 1 active."

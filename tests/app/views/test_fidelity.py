@@ -52,10 +52,10 @@ CURVE = Figure(
 
 
 def build_steps(*results: StepResult) -> Callable[[], tuple[FidelityStep, ...]]:
-    def step(number: int, result: StepResult) -> FidelityStep:
+    def build_step(number: int, result: StepResult) -> FidelityStep:
         return FidelityStep(f"step {number}", lambda: result)
 
-    return lambda: tuple(step(number, result) for number, result in enumerate(results))
+    return lambda: tuple(build_step(number, result) for number, result in enumerate(results))
 
 
 @pytest.fixture
@@ -176,12 +176,12 @@ def test_stopping_keeps_the_rest_for_later(qtbot: Any) -> None:
         QThread.currentThread().requestInterruption()
         return StepResult(rows=(GOOD,))
 
-    def second() -> StepResult:
+    def record_second() -> StepResult:
         calls.append(2)
         return StepResult(rows=(WORDS,))
 
     page: FidelityView = FidelityView(
-        todo=lambda: (FidelityStep("first", run_first_step), FidelityStep("second", second))
+        todo=lambda: (FidelityStep("first", run_first_step), FidelityStep("second", record_second))
     )
     qtbot.addWidget(page)
     with qtbot.waitSignal(page.work.finished):

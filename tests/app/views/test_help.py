@@ -28,7 +28,7 @@ def german() -> Iterator[None]:
     language.use_language(language.ENGLISH)
 
 
-def _shape(text: str) -> list[str]:
+def _list_structure(text: str) -> list[str]:
     """Return headings, list items and links, which a translation must keep."""
     return re.findall(r"^(#+|- |\d\.)", text, re.MULTILINE) + re.findall(r"\(\w+\.md\)", text)
 
@@ -39,7 +39,7 @@ def test_every_help_page_exists_in_german(page: str, german: None) -> None:
     language.use_language(language.ENGLISH)
     original = read_page(page)
     assert translated != original
-    assert _shape(translated) == _shape(original)
+    assert _list_structure(translated) == _list_structure(original)
     assert all(len(line) <= 120 for line in translated.splitlines())
 
 

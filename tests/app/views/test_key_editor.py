@@ -26,40 +26,40 @@ def editor(qtbot: Any) -> KeyEditor:
     return editor
 
 
-def choose(qtbot: Any, editor: KeyEditor, name: str) -> None:
+def choose_command(qtbot: Any, editor: KeyEditor, name: str) -> None:
     names = [row.command.name for row in editor.model.rows]
     editor.table.selectRow(names.index(name))
 
 
-def press(
+def press_key(
     qtbot: Any, editor: KeyEditor, key: Qt.Key, modifiers: Any = Qt.KeyboardModifier.NoModifier
 ) -> None:
     editor.press.setFocus()
     qtbot.keyClick(editor.press, key, modifiers)
 
 
-def click(qtbot: Any, button: QPushButton) -> None:
+def click_button(qtbot: Any, button: QPushButton) -> None:
     assert button.isEnabled()
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
 def test_a_free_key_is_set_and_reported(qtbot: Any, editor: KeyEditor) -> None:
-    choose(qtbot, editor, "time.step")
-    press(qtbot, editor, Key.Key_F12, CTRL)
+    choose_command(qtbot, editor, "time.step")
+    press_key(qtbot, editor, Key.Key_F12, CTRL)
     assert "No other command" in editor.warning.text()
-    click(qtbot, editor.set_button)
+    click_button(qtbot, editor.set_button)
     assert editor.changes == {"time.step": ("Ctrl+F12",)}
     with qtbot.waitSignal(editor.chosen) as blocker:
         box = require(editor.findChild(QDialogButtonBox))
-        click(qtbot, box.button(QDialogButtonBox.StandardButton.Ok))
+        click_button(qtbot, box.button(QDialogButtonBox.StandardButton.Ok))
     assert blocker.args == [keys.SSMS, {"time.step": ("Ctrl+F12",)}]
 
 
 def test_a_used_key_warns_and_is_taken_over(qtbot: Any, editor: KeyEditor) -> None:
-    choose(qtbot, editor, "time.step")
-    press(qtbot, editor, Key.Key_T, CTRL)
+    choose_command(qtbot, editor, "time.step")
+    press_key(qtbot, editor, Key.Key_T, CTRL)
     assert "Results to text" in editor.warning.text()
-    click(qtbot, editor.set_button)
+    click_button(qtbot, editor.set_button)
     assert editor.changes == {"time.step": ("Ctrl+T",), "query.text": ()}
     assert keys.list_clashes(keys.resolve_keys(keys.SSMS, editor.changes)) == []
 
@@ -74,41 +74,41 @@ def test_a_used_key_warns_and_is_taken_over(qtbot: Any, editor: KeyEditor) -> No
 def test_reserved_keys_are_refused(
     qtbot: Any, editor: KeyEditor, key: Qt.Key, modifiers: Any, reason: str
 ) -> None:
-    choose(qtbot, editor, "time.step")
-    press(qtbot, editor, key, modifiers)
+    choose_command(qtbot, editor, "time.step")
+    press_key(qtbot, editor, key, modifiers)
     assert reason in editor.warning.text()
     assert not editor.set_button.isEnabled()
     assert not editor.add_button.isEnabled()
 
 
 def test_keys_of_a_view_cannot_be_changed(qtbot: Any, editor: KeyEditor) -> None:
-    choose(qtbot, editor, "editor.copy")
+    choose_command(qtbot, editor, "editor.copy")
     assert not editor.press.isEnabled()
     assert "handles these keys directly" in editor.warning.text()
 
 
 @pytest.mark.slow
 def test_a_second_key_is_added_and_all_are_removed(qtbot: Any, editor: KeyEditor) -> None:
-    choose(qtbot, editor, "time.step")
-    press(qtbot, editor, Key.Key_F12)
-    click(qtbot, editor.add_button)
+    choose_command(qtbot, editor, "time.step")
+    press_key(qtbot, editor, Key.Key_F12)
+    click_button(qtbot, editor.add_button)
     # F12 was the key of another command
     assert editor.changes == {"time.step": ("F10", "F12"), "time.moment": ()}
-    click(qtbot, editor.none_button)
+    click_button(qtbot, editor.none_button)
     assert editor.changes == {"time.step": (), "time.moment": ()}
 
 
 def test_default_keys_are_restored_from_other_commands(qtbot: Any, editor: KeyEditor) -> None:
     editor.show_keys(keys.SSMS, {"time.step": ("Ctrl+F12",), "time.faster": ("F10",)})
-    choose(qtbot, editor, "time.step")
-    click(qtbot, editor.usual_button)
+    choose_command(qtbot, editor, "time.step")
+    click_button(qtbot, editor.usual_button)
     assert editor.changes == {"time.faster": ()}
 
 
 def test_another_scheme_and_reset_start_over(qtbot: Any, editor: KeyEditor) -> None:
     editor.show_keys(keys.SSMS, {"time.step": ("Ctrl+F12",)})
     (reset,) = [button for button in editor.findChildren(QPushButton) if "Reset" in button.text()]
-    click(qtbot, reset)
+    click_button(qtbot, reset)
     assert editor.changes == {}
     editor.scheme.setFocus()
     qtbot.keyClick(editor.scheme, Key.Key_Down)
@@ -130,9 +130,9 @@ def test_commands_can_be_searched(qtbot: Any, editor: KeyEditor) -> None:
 def test_cancel_reports_nothing(qtbot: Any, editor: KeyEditor) -> None:
     choices: list[object] = []
     editor.chosen.connect(lambda *args: choices.append(args))
-    choose(qtbot, editor, "time.step")
-    press(qtbot, editor, Key.Key_F12)
-    click(qtbot, editor.set_button)
+    choose_command(qtbot, editor, "time.step")
+    press_key(qtbot, editor, Key.Key_F12)
+    click_button(qtbot, editor.set_button)
     qtbot.keyClick(editor.table, Key.Key_Escape)
     assert editor.isHidden()
     assert choices == []

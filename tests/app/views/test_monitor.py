@@ -17,13 +17,13 @@ from engine import simulator
 from engine.verbs.lines import parse_line
 from tests.app.views.fakes import Run
 from tests.children import find_child
-from tests.engine.worlds import lab, play
+from tests.engine.worlds import build_lab, play
 
 
 @pytest.fixture
 def monitor(qtbot: Any) -> Monitor:
     """Return a monitor on the lab that applies lines at once."""
-    world = lab()
+    world = build_lab()
     monitor = Monitor()
     qtbot.addWidget(monitor)
     monitor.lines = []  # type: ignore[attr-defined]
@@ -147,7 +147,7 @@ def test_with_two_principals_the_older_row_shows_its_age(monitor: Any) -> None:
 
 
 def test_states_and_databases_have_a_symbol(monitor: Any) -> None:
-    def signs() -> list[int]:
+    def list_symbols() -> list[int]:
         model = monitor.status.partners
         icons = [model.index(0, column).data(Qt.ItemDataRole.DecorationRole) for column in (2, 3)]
         return [icon.cacheKey() for icon in (*icons, monitor.databases.itemIcon(0))]
@@ -158,14 +158,14 @@ def test_states_and_databases_have_a_symbol(monitor: Any) -> None:
 
     continue_run(monitor, "", 10.0)
     monitor.refresh()
-    assert signs() == [
+    assert list_symbols() == [
         get_icon_key("database", "ok"),
         get_icon_key("check", "ok"),
         get_icon_key("database", "ok"),
     ]
     continue_run(monitor, "15 power-off SERVER_W\n15 power-off SERVER_B", 60.0)
     monitor.refresh()
-    assert signs() == [get_icon_key("close", "bad")] * 3
+    assert list_symbols() == [get_icon_key("close", "bad")] * 3
     assert monitor.status.partners.index(0, 0).data(Qt.ItemDataRole.DecorationRole) is None
 
 
@@ -226,13 +226,13 @@ def test_automatic_refresh_can_be_enabled(qtbot: Any, monitor: Any) -> None:
 def test_thresholds_are_set_on_the_changed_partner(monitor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monitor.tabs.setCurrentWidget(monitor.warnings)
 
-    def fill(dialog: ThresholdsDialog) -> int:
+    def fill_dialog(dialog: ThresholdsDialog) -> int:
         enabled, value = dialog.fields["SERVER_A", 2]
         enabled.setChecked(True)
         value.setValue(5000)
         return dialog.DialogCode.Accepted
 
-    monkeypatch.setattr(ThresholdsDialog, "exec", fill)
+    monkeypatch.setattr(ThresholdsDialog, "exec", fill_dialog)
     find_child(monitor.warnings, QPushButton).click()
     assert monitor.lines == [
         "sql SERVER_A#monitor EXEC msdb.dbo.sp_dbmmonitorchangealert N'Sales', 2, 5000, 1"

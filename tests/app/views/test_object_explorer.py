@@ -20,7 +20,7 @@ from engine.model import Certificate, DbState, Endpoint, Job, Login, MirrorState
 from engine.verbs.lines import parse_line
 from tests.app.views.conftest import build_mirrored_copy
 from tests.engine.availability.worlds import ag_lab
-from tests.engine.worlds import do, lab
+from tests.engine.worlds import apply_lines, build_lab
 
 Key = Qt.Key
 SALES_A, SALES_B = ("SERVER_A", "databases", "database:Sales"), ("SERVER_B", "databases", "database:Sales")
@@ -45,7 +45,7 @@ class Explorer(ObjectExplorer):
 
 @pytest.fixture
 def drill() -> Drill:
-    world = lab()
+    world = build_lab()
     jobs = (Job(name="Log backup", database="Sales"), Job(name="Monitor", enabled=False))
     world.update_instance(
         "SERVER_A", jobs=jobs, linked_servers=("REPORTS",), logins=(Login(name="app", sid=7),)
@@ -71,7 +71,7 @@ def get_label(explorer: Explorer, *path: str) -> str | None:
     return item.text() if item is not None else None
 
 
-def go(explorer: Explorer, *path: str) -> None:
+def select_path(explorer: Explorer, *path: str) -> None:
     item = explorer.tree.find(path)
     assert item is not None, path
     explorer.view.setCurrentIndex(item.index())
@@ -85,7 +85,7 @@ def list_children(explorer: Explorer, *path: str) -> list[str]:
 
 
 def apply_and_show(explorer: Explorer, drill: Drill, *lines: str, then_s: float = 25.0) -> None:
-    explorer.add_events(do(drill.world, *lines, then_s=then_s))
+    explorer.add_events(apply_lines(drill.world, *lines, then_s=then_s))
     explorer.show_world(drill.world)
 
 
@@ -142,19 +142,19 @@ def test_the_tree_matches_management_studio(explorer: Explorer) -> None:
 
 
 def test_labels_stay_old_until_a_refresh(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
-    go(explorer, *SALES_A)
+    select_path(explorer, *SALES_A)
     apply_and_show(explorer, drill, "pull-cable SERVER_B", then_s=30.0)
     assert get_label(explorer, *SALES_A) == "Sales (Principal, Synchronized)"
     assert explorer.age.text() == "Databases of SERVER_A, as of 0:00, 30\u00a0s ago"
     qtbot.keyClick(explorer.view, Key.Key_F5)
     assert get_label(explorer, *SALES_A) == "Sales (Principal, Disconnected)"
     assert explorer.age.text() == "Sales of SERVER_A, as of 0:30, just now"
-    go(explorer, "SERVER_A", "databases")
+    select_path(explorer, "SERVER_A", "databases")
     assert "as of 0:00" in explorer.age.text()
 
 
 def test_a_lost_server_is_noticed_only_by_a_refresh(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
-    go(explorer, *SALES_B)
+    select_path(explorer, *SALES_B)
     apply_and_show(explorer, drill, "power-off SERVER_B")
     assert get_label(explorer, *SALES_B) == "Sales (Mirror, Synchronized / Restoring...)"
     qtbot.keyClick(explorer.view, Key.Key_F5)
@@ -162,7 +162,7 @@ def test_a_lost_server_is_noticed_only_by_a_refresh(qtbot: Any, explorer: Explor
     # the last known state stays
     assert get_label(explorer, *SALES_B) == "Sales (Mirror, Synchronized / Restoring...)"
     assert explorer.age.text() == "Cannot connect to SERVER_B (error 53)."
-    go(explorer, "SERVER_B")
+    select_path(explorer, "SERVER_B")
     qtbot.keyClick(explorer.view, Key.Key_F5)
     assert list_children(explorer, "SERVER_B") == ["Cannot connect to SERVER_B."]
     apply_and_show(explorer, drill, "power-on SERVER_B", then_s=120.0)
@@ -175,14 +175,14 @@ def test_a_lost_server_is_noticed_only_by_a_refresh(qtbot: Any, explorer: Explor
 def test_each_server_reports_its_own_knowledge(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
     # SERVER_B fails over, and SERVER_A does not notice it
     apply_and_show(explorer, drill, "pull-cable SERVER_A", then_s=60.0)
-    go(explorer, "SERVER_B", "databases")
+    select_path(explorer, "SERVER_B", "databases")
     qtbot.keyClick(explorer.view, Key.Key_F5)
     assert get_label(explorer, *SALES_B) == "Sales (Principal, Disconnected)"
     assert get_label(explorer, *SALES_A) == "Sales (Principal, Synchronized)"
     apply_and_show(
         explorer, drill, "cut SERVER_A SERVER_B", "cut SERVER_A SERVER_W", "plug-cable SERVER_A", then_s=5.0
     )
-    go(explorer, "SERVER_A", "databases")
+    select_path(explorer, "SERVER_A", "databases")
     qtbot.keyClick(explorer.view, Key.Key_F5)
     assert get_label(explorer, *SALES_A) == "Sales (Principal, Disconnected / In Recovery)"
 
@@ -191,7 +191,7 @@ def test_a_frozen_server_blocks_the_request_until_the_login_timeout(
     qtbot: Any, explorer: Explorer, drill: Drill
 ) -> None:
     apply_and_show(explorer, drill, "hang SERVER_W", then_s=1.0)
-    go(explorer, "SERVER_W")
+    select_path(explorer, "SERVER_W")
     qtbot.keyClick(explorer.view, Key.Key_F5)
     assert str(get_label(explorer, "SERVER_W")).endswith("(expanding...)")
     apply_and_show(explorer, drill, then_s=14.0)
@@ -206,7 +206,7 @@ def test_a_frozen_server_blocks_the_request_until_the_login_timeout(
 
 def test_a_folder_is_loaded_when_first_expanded(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
     apply_and_show(explorer, drill, then_s=30.0)
-    go(explorer, "SERVER_A", "agent", "jobs")
+    select_path(explorer, "SERVER_A", "agent", "jobs")
     assert "SERVER_A, as of 0:00" in explorer.age.text()
     qtbot.keyClick(explorer.view, Key.Key_Right)
     assert "Jobs of SERVER_A, as of 0:30" in explorer.age.text()
@@ -217,7 +217,7 @@ def test_a_folder_is_loaded_when_first_expanded(qtbot: Any, explorer: Explorer, 
 
 def test_a_name_is_dragged_into_a_query(explorer: Explorer) -> None:
     def drag_name(*path: str) -> str:
-        go(explorer, *path)
+        select_path(explorer, *path)
         return explorer.tree.mimeData([explorer.view.currentIndex()]).text()
 
     assert explorer.view.dragEnabled()
@@ -227,7 +227,7 @@ def test_a_name_is_dragged_into_a_query(explorer: Explorer) -> None:
 
 def test_removed_objects_disappear_at_the_next_refresh(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
     list_children(explorer, "SERVER_A", "agent", "jobs")
-    go(explorer, "SERVER_A", "agent", "jobs", "job:Monitor")
+    select_path(explorer, "SERVER_A", "agent", "jobs", "job:Monitor")
     drill.world.update_instance("SERVER_A", jobs=drill.world.instances["SERVER_A"].jobs[:1])
     qtbot.keyClick(explorer.view, Key.Key_F5)
     assert list_children(explorer, "SERVER_A", "agent", "jobs") == ["Log backup"]
@@ -236,7 +236,7 @@ def test_removed_objects_disappear_at_the_next_refresh(qtbot: Any, explorer: Exp
 def test_another_time_refreshes_all_and_keeps_expanded_nodes(explorer: Explorer, drill: Drill) -> None:
     before = drill.world.fork()
     list_children(explorer, "SERVER_B", "security", "logins")
-    go(explorer, *SALES_A)
+    select_path(explorer, *SALES_A)
     apply_and_show(explorer, drill, "pull-cable SERVER_B", then_s=30.0)
     explorer.refresh()
     explorer.show_drill(Drill(before))
@@ -257,7 +257,7 @@ def open_menu(qtbot: Any, explorer: Explorer, *path: str) -> QMenu:
     return menu
 
 
-def trigger(menu: QMenu, *labels: str) -> None:
+def trigger_item(menu: QMenu, *labels: str) -> None:
     for word in labels[:-1]:
         (menu,) = [
             cast(QMenu, a.menu()) for a in menu.actions() if a.menu() and a.text().replace("&", "") == word
@@ -269,43 +269,43 @@ def trigger(menu: QMenu, *labels: str) -> None:
 def test_menu_of_a_server_is_complete(qtbot: Any, explorer: Explorer) -> None:
     menu = open_menu(qtbot, explorer, "SERVER_B")
     assert list_texts(menu) == ["New query", "Start", "Stop", "Restart", "View SQL Server Log", "Refresh"]
-    trigger(menu, "Stop")
+    trigger_item(menu, "Stop")
     assert explorer.lines == ["stop-service SERVER_B"]
     with qtbot.waitSignal(explorer.log_wanted) as blocker:
-        trigger(menu, "View SQL Server Log")
+        trigger_item(menu, "View SQL Server Log")
     assert blocker.args == ["SERVER_B"]
 
 
 def test_menu_of_a_database_is_complete(qtbot: Any, explorer: Explorer) -> None:
-    go(explorer, *SALES_A)
+    select_path(explorer, *SALES_A)
     menu = open_menu(qtbot, explorer, *SALES_A)
     assert list_texts(menu) == ["New query", "Script Mirroring as", "Tasks", "Refresh"]
-    trigger(menu, "New query")
+    trigger_item(menu, "New query")
     assert explorer.queries == [("SERVER_A", "USE [Sales]\nGO\n")]
     with qtbot.waitSignal(explorer.monitor_wanted) as blocker:
-        trigger(menu, "Tasks", "Launch Database Mirroring Monitor…")
+        trigger_item(menu, "Tasks", "Launch Database Mirroring Monitor…")
     assert blocker.args == ["SERVER_A", "Sales"]
-    trigger(menu, "Script Mirroring as", "PARTNER FAILOVER")
+    trigger_item(menu, "Script Mirroring as", "PARTNER FAILOVER")
     assert explorer.queries[-1][1] == "USE master\nGO\nALTER DATABASE [Sales] SET PARTNER FAILOVER\nGO\n"
     assert explorer.lines == []  # a script is not executed
 
 
 def test_a_job_is_enabled_by_statement_and_then_shown(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
     list_children(explorer, "SERVER_A", "agent", "jobs")
-    go(explorer, "SERVER_A", "agent", "jobs", "job:Monitor")
-    trigger(open_menu(qtbot, explorer, "SERVER_A", "agent", "jobs", "job:Monitor"), "Enable")
+    select_path(explorer, "SERVER_A", "agent", "jobs", "job:Monitor")
+    trigger_item(open_menu(qtbot, explorer, "SERVER_A", "agent", "jobs", "job:Monitor"), "Enable")
     apply_and_show(explorer, drill, *explorer.lines, then_s=1.0)
     assert get_label(explorer, "SERVER_A", "agent", "jobs", "job:Monitor") == "Monitor"
     drill.world.update_instance("SERVER_A", jobs=())
-    trigger(open_menu(qtbot, explorer, "SERVER_A", "agent", "jobs", "job:Monitor"), "Disable")
+    trigger_item(open_menu(qtbot, explorer, "SERVER_A", "agent", "jobs", "job:Monitor"), "Disable")
     apply_and_show(explorer, drill, explorer.lines[-1], then_s=1.0)
     assert explorer.age.text().startswith("Msg 14262")
 
 
 def test_the_agent_is_started_and_stopped(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
-    trigger(open_menu(qtbot, explorer, "SERVER_A", "agent"), "Stop")
+    trigger_item(open_menu(qtbot, explorer, "SERVER_A", "agent"), "Stop")
     apply_and_show(explorer, drill, *explorer.lines, then_s=1.0)
-    go(explorer, "SERVER_A", "agent")
+    select_path(explorer, "SERVER_A", "agent")
     qtbot.keyClick(explorer.view, Key.Key_F5)
     assert get_label(explorer, "SERVER_A", "agent") == "SQL Server Agent (stopped)"
 
@@ -336,7 +336,7 @@ def test_context_menu_opens_by_key(qtbot: Any, qtlog: Any, explorer: Explorer) -
 
 def test_a_log_is_opened_by_enter(qtbot: Any, explorer: Explorer) -> None:
     list_children(explorer, "SERVER_W", "management", "logs")
-    go(explorer, "SERVER_W", "management", "logs", "log:Current")
+    select_path(explorer, "SERVER_W", "management", "logs", "log:Current")
     with qtbot.waitSignal(explorer.log_wanted) as blocker:
         qtbot.keyClick(explorer.view, Key.Key_Return)
     assert blocker.args == ["SERVER_W"]
@@ -377,7 +377,7 @@ def test_the_script_of_an_endpoint_creates_the_same_endpoint(drill: Drill) -> No
     world.update_instance("SERVER_W", endpoint=before)
     create = dict(scripts.list_scripts(world, "SERVER_W", "endpoint", "Mirroring"))["CREATE To"]
     world.update_instance("SERVER_W", endpoint=None)
-    do(
+    apply_lines(
         world,
         *[f"sql SERVER_W {batch}" for batch in [create.replace("\nGO\n", "").replace("\n", " ")]],
         then_s=1.0,
@@ -393,7 +393,7 @@ def test_the_script_of_an_endpoint_creates_the_same_endpoint(drill: Drill) -> No
 def test_the_properties_page_fails_over_after_a_confirmation(
     qtbot: Any, explorer: Explorer, drill: Drill
 ) -> None:
-    go(explorer, *SALES_A)
+    select_path(explorer, *SALES_A)
     qtbot.keyClick(explorer.view, Key.Key_Return, Qt.KeyboardModifier.AltModifier)
     (page,) = explorer.pages
     assert page.labels["Operating mode"].text() == "High safety with automatic failover (synchronous)"
@@ -412,7 +412,7 @@ def test_the_properties_page_fails_over_after_a_confirmation(
 
 
 def test_the_properties_page_shows_the_servers_refusal(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
-    go(explorer, *SALES_A)
+    select_path(explorer, *SALES_A)
     explorer.tools["explorer.properties"].trigger()
     (page,) = explorer.pages
     apply_and_show(explorer, drill, "pull-cable SERVER_B", then_s=30.0)

@@ -23,7 +23,9 @@ class Desk(QWidget):
         self.done: list[str] = []
         self.field = QLineEdit(self)
         self.palette_ = Palette(self)
-        self.actions_ = {text: self._action(text) for text in ("&Run or pause", "Next event", "Next theme")}
+        self.actions_ = {
+            text: self._create_action(text) for text in ("&Run or pause", "Next event", "Next theme")
+        }
         self.actions_["Next event"].setShortcut(QKeySequence("F9"))
         self.palette_.offer(
             [
@@ -32,7 +34,7 @@ class Desk(QWidget):
             ]
         )
 
-    def _action(self, text: str) -> QAction:
+    def _create_action(self, text: str) -> QAction:
         action = QAction(text, self)
         action.triggered.connect(lambda: self.done.append(text))
         return action

@@ -32,11 +32,11 @@ def planner(qtbot: Any) -> Planner:
     qtbot.addWidget(planner)
     planner.resize(1240, 680)
     planner.show()
-    settle(planner)
+    run_timers(planner)
     return planner
 
 
-def settle(planner: Planner) -> None:
+def run_timers(planner: Planner) -> None:
     """Run the timers that wait for the user to pause."""
     planner.redraw()
     planner.rewrite()
@@ -95,7 +95,7 @@ def test_findings_match_the_shown_plan_even_with_pending_curves(planner: Planner
 def test_the_mark_can_be_dragged_in_the_plot(planner: Planner) -> None:
     planner.curves.cells["response_s", "bandwidth_mbps"].dragged.emit(12.3456)
     planner.curves.cells["response_s", "rtt_ms"].dragged.emit(33.333)
-    settle(planner)
+    run_timers(planner)
     assert planner.plan is not None
     assert (planner.plan.bandwidth_mbps, planner.plan.rtt_ms) == (12.3, 33.3)
 
@@ -158,32 +158,32 @@ def test_impossible_custom_figures_are_reported(planner: Planner) -> None:
     controls = planner.controls
     assert not controls.own["connections"].isVisible()
     controls.workload.setCurrentText(OWN)
-    settle(planner)
+    run_timers(planner)
     assert controls.own["connections"].isVisible()
     assert planner.plan is not None
     assert planner.plan.workload.connections == 100
     assert planner.notes[0].text() == ""
     controls.own["transactions_per_s"].setValue(5000.0)
-    settle(planner)
+    run_timers(planner)
     assert "reach at most" in controls.problem.text()
     assert controls.problem.isVisible()
     assert planner.findings.text == ""
     assert planner.list_table_rows() == []
     controls.own["transactions_per_s"].setValue(50.0)
-    settle(planner)
+    run_timers(planner)
     assert not controls.problem.isVisible()
     assert planner.findings.text
 
 
 def test_the_selected_level_stands_out(planner: Planner) -> None:
-    def widths() -> list[float]:
+    def list_line_widths() -> list[float]:
         cell = planner.curves.cells["transactions_per_s", "rtt_ms"]
         return [cell.curves[mode].opts["pen"].widthF() for mode in (SafetyMode.FULL, SafetyMode.OFF)]
 
-    full_width, short_width = widths()
+    full_width, short_width = list_line_widths()
     choose_safety_off(planner.controls)
     planner.redraw()
-    assert widths() == [short_width, full_width]
+    assert list_line_widths() == [short_width, full_width]
     assert full_width > short_width
     assert "Figure 11" in planner.notes[0].text()
 
@@ -388,6 +388,6 @@ def test_the_share_of_quick_failovers_is_shown(
 
 def test_only_automatic_failovers_are_timed(planner: Planner) -> None:
     choose_safety_off(planner.controls)
-    settle(planner)
+    run_timers(planner)
     assert planner.show_times() is None
     assert "needs safety FULL" in planner.status

@@ -7,7 +7,7 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
 from tests.engine.availability.worlds import SCENARIOS
-from tests.engine.drill.texts import drill, run
+from tests.engine.drill.texts import advance_drill, build_drill
 
 
 def list_first_states(drill: Drill) -> dict[str, str]:
@@ -17,11 +17,14 @@ def list_first_states(drill: Drill) -> dict[str, str]:
 
 
 def test_a_dead_server_has_earlier_states() -> None:
-    assert list_first_states(run(drill(), 60)) == {"SERVER_A": "SYNCHRONIZED", "SERVER_B": "SYNCHRONIZED"}
+    assert list_first_states(advance_drill(build_drill(), 60)) == {
+        "SERVER_A": "SYNCHRONIZED",
+        "SERVER_B": "SYNCHRONIZED",
+    }
 
 
 def test_after_a_retry_the_lanes_begin_as_in_the_run() -> None:
-    history = History(drill())
+    history = History(build_drill())
     history.advance_to(12_000)
     assert list_first_states(history.fork(6_000).drill) == {
         "SERVER_A": "SYNCHRONIZED",
@@ -34,8 +37,8 @@ def test_an_unmirrored_copy_begins_without_a_session() -> None:
         '[[session]]\ndatabase = "Sales"\nprincipal = "SERVER_A"\nmirror = "SERVER_B"\nwitness = "SERVER_W"\n'
     )
     load = 'workload = "Workload1"\n'
-    lone_drill = drill((session, ""), (load, f'{load}server = "SERVER_A"\n'))
-    assert list_first_states(run(lone_drill, 5)) == {"SERVER_A": "no session"}
+    lone_drill = build_drill((session, ""), (load, f'{load}server = "SERVER_A"\n'))
+    assert list_first_states(advance_drill(lone_drill, 5)) == {"SERVER_A": "no session"}
 
 
 def test_a_clustered_instance_is_online_failing_over_or_offline() -> None:
@@ -47,9 +50,9 @@ def test_a_clustered_instance_is_online_failing_over_or_offline() -> None:
     )
     database = next(copy.database for copy in drill.world.copies.values() if copy.server == server)
     states = StateLane(database)
-    run(drill, 30)
+    advance_drill(drill, 30)
     drill.apply_line(f"power-off {node}")
-    run(drill, 120)
+    advance_drill(drill, 120)
     states.start(drill.states_before, drill.world, drill.events)
     spans = states.list_lanes(drill.world.t_s)[server]
     assert [span.state for span in spans] == ["online", "failing over", "online"]

@@ -16,7 +16,7 @@ from app.words.language import tr
 from engine.model import Failover
 from engine.published.whitepaper_failover import FAILOVER_S
 from tests.children import find_child
-from tests.engine.worlds import P, lab, play
+from tests.engine.worlds import P, build_lab, play
 
 STEPS = ("detected", "redo_done", "decided", "online", "undo_done")
 PHASES = PHASES_OF["mirroring"][:-1]
@@ -181,7 +181,7 @@ def test_another_time_hides_later_failovers(timing: Timing, run: Any) -> None:
 @pytest.mark.parametrize("cause", ["power-off", "pull-cable"])
 def test_every_failover_of_the_engine_can_be_shown(timing: Timing, run: Any, cause: str) -> None:
     """The steps of an engine failover are in order, and the total time fits the kind of failover in the whitepaper."""
-    world = lab()
+    world = build_lab()
     play(world, f"5 {cause} {P}", 30.0)
     run.world = world
     run.published = {0: (FAILOVER_S[cause][2], "Table 6")}

@@ -36,7 +36,7 @@ from engine.drill.running.modes import TERMS, DrillMode, ModePermissions
 from engine.model import World
 from tests.cases import sample_cases
 from tests.children import find_child, get_scene
-from tests.engine.worlds import M, P, W, do, lab
+from tests.engine.worlds import M, P, W, apply_lines, build_lab
 from tests.shipped_scenarios import load_shipped_scenario
 
 NO_KEYBOARD_TO_GRAB = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -55,7 +55,7 @@ def view(qtbot: QtBot) -> Iterator[Topology]:
     qtbot.addWidget(topology)
     topology.resize(700, 380)
     topology.show()
-    topology.show_drill(Drill(lab()))
+    topology.show_drill(Drill(build_lab()))
     topology.setFocus()
     yield topology
     for menu in open_menus():
@@ -81,7 +81,7 @@ def build_server_target(name: str) -> ActionTarget:
     return ActionTarget("server", (name,))
 
 
-def click(qtbot: QtBot, view: Topology, target: ActionTarget) -> None:
+def click_target(qtbot: QtBot, view: Topology, target: ActionTarget) -> None:
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=find_center(view, target))
 
 
@@ -89,7 +89,7 @@ def click(qtbot: QtBot, view: Topology, target: ActionTarget) -> None:
 
 
 def test_a_click_selects_and_a_click_on_empty_space_clears(qtbot: QtBot, view: Topology) -> None:
-    click(qtbot, view, build_server_target(M))
+    click_target(qtbot, view, build_server_target(M))
     assert view.get_target() == build_server_target(M)
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(3, 3))
     assert view.get_target() is None
@@ -177,8 +177,8 @@ def test_menu_and_toolbar_share_their_actions(view: Topology) -> None:
 
 
 def test_the_menu_follows_the_world(view: Topology) -> None:
-    world = lab()
-    do(world, f"power-off {P}", then_s=1.0)
+    world = build_lab()
+    apply_lines(world, f"power-off {P}", then_s=1.0)
     view.show_world(world)
     labels = [action.text() for action in view.list_actions(build_server_target(P))]
     assert labels[0] == "Power on"
@@ -214,7 +214,7 @@ def test_everything_fits_after_a_text_has_grown(qtbot: QtBot, view: Topology) ->
     links = tuple(replace(face, notes=(), measured=LONG) for face in picture.links)
     get_scene(view).show_picture(replace(picture, links=links))
     view.fit()
-    click(qtbot, view, link.target)
+    click_target(qtbot, view, link.target)
     assert link.isSelected()
     assert is_all_visible(view)
 
@@ -283,7 +283,7 @@ def test_a_dragged_card_snaps_to_the_grid_and_is_remembered(qtbot: QtBot, view: 
     assert (x % 8, y % 8) == (0, 0)
     second_view = Topology()
     qtbot.addWidget(second_view)
-    second_view.show_drill(Drill(lab()))
+    second_view.show_drill(Drill(build_lab()))
     second_view.place_cards(view.list_moved_positions())
     assert (get_scene(second_view).nodes[P].x(), get_scene(second_view).nodes[P].y()) == (x, y)
     second_view.rearrange()
@@ -299,7 +299,7 @@ def test_cards_can_be_moved_by_keys(qtbot: QtBot, view: Topology) -> None:
 
 def is_moving(view: Topology) -> bool:
     """Return whether the picture of the log's link changes within a third of a second while all data stay the same."""
-    world = lab()
+    world = build_lab()
     pictures = []
     for _ in range(2):
         view.show_world(world)
@@ -391,8 +391,8 @@ def find_label_area(link: LinkItem) -> QPainterPath:
 def test_narrow_cards_and_link_texts_do_not_overlap(view: Topology) -> None:
     line = view.fontMetrics().height()
     view.resize(24 * line, 20 * line)
-    world = lab()
-    do(world, f"stop-service {P}")
+    world = build_lab()
+    apply_lines(world, f"stop-service {P}")
     view.show_world(world)
     assert measure_cards(view)[0]
     cards = [node.get_card_rect().translated(node.pos()) for node in get_scene(view).nodes.values()]
@@ -428,8 +428,8 @@ def test_no_link_crosses_the_text_of_another(view: Topology, name: str, width: i
 
 def test_no_broken_link_mark_hides_another_links_text(view: Topology) -> None:
     view.resize(620, 345)
-    world = lab()
-    do(world, f"power-off {P}", then_s=0.2)  # before the failure is detected
+    world = build_lab()
+    apply_lines(world, f"power-off {P}", then_s=0.2)  # before the failure is detected
     language.use_language(language.GERMAN)
     try:
         view.show_world(world)
@@ -455,8 +455,8 @@ def test_the_canvas_has_a_text_description(view: Topology) -> None:
 
 
 def test_an_exam_shows_only_facts_visible_without_a_query(view: Topology) -> None:
-    world = lab()
-    do(world, f"hang {M}", f"power-off {W}", then_s=20.0)
+    world = build_lab()
+    apply_lines(world, f"hang {M}", f"power-off {W}", then_s=20.0)
     view.show_drill(Drill(world, TERMS[DrillMode.EXAM]))
     description_text = get_description(view)
     assert f"{W}: witness, power off" in description_text

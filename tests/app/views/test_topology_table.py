@@ -18,7 +18,7 @@ from app.views.topology_table import TopologyTable, get_role, list_common_offers
 from engine.drill.running.modes import TERMS, DrillMode, ModePermissions
 from engine.events import Event
 from engine.model import World
-from tests.engine.worlds import do, lab
+from tests.engine.worlds import apply_lines, build_lab
 
 Key = Qt.Key
 
@@ -41,7 +41,7 @@ class Table(TopologyTable):
 
 @pytest.fixture
 def drill() -> Drill:
-    return Drill(lab())
+    return Drill(build_lab())
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def table(qtbot: Any, drill: Drill) -> Table:
 
 
 def apply_and_show(table: Table, drill: Drill, *lines: str, then_s: float = 25.0) -> None:
-    table.add_events(do(drill.world, *lines, then_s=then_s))
+    table.add_events(apply_lines(drill.world, *lines, then_s=then_s))
     table.show_world(drill.world)
 
 
@@ -67,7 +67,7 @@ def find_row(table: Table, name: str) -> dict[str, str]:
     return {column.title: str(model.index(place, n).data()) for n, column in enumerate(model.columns)}
 
 
-def select(table: TopologyTable, *names: str) -> None:
+def select_rows(table: TopologyTable, *names: str) -> None:
     table.table.clearSelection()
     selection = table.table.selectionModel()
     for place, row in enumerate(table.model.rows):
@@ -119,7 +119,7 @@ def test_menu_offers_what_the_picture_offers(qtbot: Any, table: Table, drill: Dr
     picture = Topology()
     qtbot.addWidget(picture)
     picture.show_drill(drill)
-    select(table, "SERVER_A – SERVER_B")
+    select_rows(table, "SERVER_A – SERVER_B")
     menu = QMenu(table)
     assert table.fill_menu(menu)
     offered = [action.toolTip() for action in menu.actions()]
@@ -144,7 +144,7 @@ def test_actions_shared_with_the_other_view_are_identical(qtbot: Any, drill: Dri
     lines: list[str] = []
     table.requested.connect(lines.append)
     picture.requested.connect(lines.append)
-    select(table, "SERVER_W")
+    select_rows(table, "SERVER_W")
     menu = QMenu(table)
     table.fill_menu(menu)
     shared = picture.list_actions(ActionTarget("server", ("SERVER_W",)))
@@ -154,7 +154,7 @@ def test_actions_shared_with_the_other_view_are_identical(qtbot: Any, drill: Dri
 
 
 def test_enter_opens_the_menu(qtbot: Any, qtlog: Any, table: Table) -> None:
-    select(table, "SERVER_B")
+    select_rows(table, "SERVER_B")
     table.table.setFocus()
     with qtlog.disabled():  # the offscreen plugin cannot raise menus
         qtbot.keyClick(table.table, Key.Key_Return)
@@ -164,7 +164,7 @@ def test_enter_opens_the_menu(qtbot: Any, qtlog: Any, table: Table) -> None:
 
 
 def test_several_rows_offer_their_common_actions(qtbot: Any, table: Table, drill: Drill) -> None:
-    select(table, "SERVER_A – SERVER_B", "SERVER_A – SERVER_W")
+    select_rows(table, "SERVER_A – SERVER_B", "SERVER_A – SERVER_W")
     menu = QMenu(table)
     table.fill_menu(menu)
     (cut,) = [action for action in menu.actions() if action.text().startswith("Cut")]
@@ -186,7 +186,7 @@ def test_selection_follows_the_other_views(qtbot: Any, table: Table, drill: Dril
     with qtbot.waitSignal(table.chosen) as blocker:
         table.choose(ActionTarget("link", ("SERVER_W", "SERVER_B")))
     assert blocker.args == [ActionTarget("link", ("SERVER_B", "SERVER_W"))]
-    select(table, "Sales on SERVER_B")
+    select_rows(table, "Sales on SERVER_B")
     apply_and_show(table, drill, "pull-cable SERVER_W")
     assert [row.name.strip() for row in table.list_selected_rows()] == ["Sales on SERVER_B"]
     table.field.setText("sales")

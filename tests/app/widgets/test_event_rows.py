@@ -11,7 +11,7 @@ from app.widgets.event_table import SLICE, EventFilter, EventRows
 from engine.drill.time.event_log import EventLog
 from engine.events import Event
 from engine.model import World
-from tests.engine.worlds import lab
+from tests.engine.worlds import build_lab
 from tests.events import build_event, read_field
 
 
@@ -58,7 +58,7 @@ def row_counter() -> RowCounter:
 
 @pytest.fixture(scope="module")
 def world() -> World:
-    return lab()
+    return build_lab()
 
 
 def list_rows(rows: Iterable[Any]) -> list[tuple[Any, Any]]:

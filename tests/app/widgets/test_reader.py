@@ -32,15 +32,15 @@ def test_a_row_selected_by_code_becomes_current(qtbot: QtBot, monkeypatch: pytes
 def test_a_menu_button_opens_for_a_screen_reader(qtbot: QtBot) -> None:
     item_texts: list[str] = []
 
-    def fill(menu: QMenu) -> None:
-        def close() -> None:
+    def fill_menu(menu: QMenu) -> None:
+        def close_menu() -> None:
             item_texts.extend(item.text() for item in menu.actions())
             menu.hide()
 
         menu.addAction("Do it")
-        QTimer.singleShot(0, menu, close)
+        QTimer.singleShot(0, menu, close_menu)
 
-    button = build_menu_button("Actions ▾", "Available actions", fill)
+    button = build_menu_button("Actions ▾", "Available actions", fill_menu)
     qtbot.addWidget(button)
     button.show()
     QAccessible.queryAccessibleInterface(button).actionInterface().doAction("Press")
@@ -51,19 +51,19 @@ def test_a_menu_button_opens_for_a_screen_reader(qtbot: QtBot) -> None:
 def test_a_second_press_closes_the_menu_again(qtbot: QtBot) -> None:
     visibilities: list[bool] = []
 
-    def fill(menu: QMenu) -> None:
+    def fill_menu(menu: QMenu) -> None:
         menu.addAction("Do it")
-        QTimer.singleShot(0, menu, press)
+        QTimer.singleShot(0, menu, press_button)
         menu.aboutToHide.connect(lambda: visibilities.append(menu.isVisible()))
 
-    button = build_menu_button("Actions ▾", "Available actions", fill)
+    button = build_menu_button("Actions ▾", "Available actions", fill_menu)
     qtbot.addWidget(button)
     button.show()
 
-    def press() -> None:
+    def press_button() -> None:
         QAccessible.queryAccessibleInterface(button).actionInterface().doAction("Press")
 
-    press()
+    press_button()
     qtbot.waitUntil(lambda: bool(visibilities), timeout=30_000)
     qtbot.waitUntil(lambda: not button.menu().isVisible(), timeout=30_000)
 

@@ -6,7 +6,7 @@ import pytest
 
 from app.views.input_line import get_hint, list_completions
 from engine.verbs import VERBS
-from tests.engine.worlds import lab
+from tests.engine.worlds import build_lab
 
 
 @pytest.mark.parametrize(
@@ -26,13 +26,13 @@ from tests.engine.worlds import lab
     ],
 )
 def test_lines_with_a_prefix_are_completed(text: str, expected: list[str]) -> None:
-    assert list_completions(lab(), text)[: len(expected) + 3] == expected
+    assert list_completions(build_lab(), text)[: len(expected) + 3] == expected
 
 
 def test_prefix_matches_precede_inner_matches() -> None:
-    names = list_completions(lab(), "app")
+    names = list_completions(build_lab(), "app")
     assert set(names) >= {"stop-app", "start-app", "point-app"}
-    assert list_completions(lab(), "st")[0].startswith("st")
+    assert list_completions(build_lab(), "st")[0].startswith("st")
 
 
 def test_the_hint_shows_the_usage_of_a_verb() -> None:

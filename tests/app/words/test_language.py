@@ -17,7 +17,7 @@ from babel.messages.pofile import read_po
 from app.words import language
 from app.words.language import mark, tr, translate_to_pseudo, trn
 from engine.verbs import VERBS
-from tests.engine.worlds import M, P, lab
+from tests.engine.worlds import M, P, build_lab
 
 APP, ENGINE = (Path(__file__).parents[3] / name for name in ("app", "engine"))
 CATALOGS = Path(__file__).parents[3] / "assets" / "languages"
@@ -165,7 +165,7 @@ def test_every_text_of_a_verb_is_marked(in_the_code: set[Text]) -> None:
         if verb.group != "remark":  # the editor does not offer remarks
             texts |= {parameter.title or parameter.name for parameter in verb.parameters}
         if verb.applies_to_link:
-            texts |= {label for label, _ in verb.variants(lab(), (P, M)) if label}
+            texts |= {label for label, _ in verb.variants(build_lab(), (P, M)) if label}
         if verb.back_label is not None:
             texts |= {verb.back_label((P, disk)) for disk in ("log", "data")}
         assert {text for text in texts if re.sub(r"\{\w+\}", "", text)} <= in_the_code, verb.name

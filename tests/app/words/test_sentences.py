@@ -188,18 +188,20 @@ def _find_texts_in_code(path: Path) -> Iterator[tuple[int, str]]:
     """Yield every text composed or written in a call of SAYING; 7 replaces inserted values."""
     saying = {"emit"} if "tsql" in path.parts else SAYING  # in T-SQL, events quote SQL Server
     for call in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if not isinstance(call, ast.Call) or _name(call.func) not in saying:
+        if not isinstance(call, ast.Call) or _get_function_name(call.func) not in saying:
             continue
         arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
-        if _name(call.func) in ("emit", "_tell"):
+        if _get_function_name(call.func) in ("emit", "_tell"):
             data = call.args[0]
-            quoted = isinstance(data, ast.Call) and KINDS_OF_CLASSES.get(_name(data.func)) in QUOTED
+            quoted = (
+                isinstance(data, ast.Call) and KINDS_OF_CLASSES.get(_get_function_name(data.func)) in QUOTED
+            )
             arguments = [] if quoted else call.args[1:2]
         for argument in arguments:
             yield from ((call.lineno, text) for text in _list_texts_in(argument))
 
 
-def _name(function: ast.expr) -> str:
+def _get_function_name(function: ast.expr) -> str:
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 

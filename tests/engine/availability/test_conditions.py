@@ -8,7 +8,7 @@ from engine.drill.authoring import conditions
 from engine.drill.authoring.facts import ConditionNames, Facts
 from engine.model import World
 from engine.protocol.groups import has_automatic_failover, list_preconditions
-from tests.engine.availability.worlds import ag_lab, do, run_until
+from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
 from tests.engine.cluster.worlds import fci_lab
 from tests.events import read_field
 
@@ -31,7 +31,7 @@ NAMES = ConditionNames(("Sales", "Orders"), ("NODE_1", "NODE_2", "NODE_3"), ("AP
 )
 def test_conditions_support_groups(setup_lines: tuple[str, ...], true: str, false: str) -> None:
     world = ag_lab()
-    do(world, *setup_lines)
+    apply_lines(world, *setup_lines)
     run_until(world, 40)
     facts = Facts(world, ())
     assert conditions.parse(true, NAMES).holds(facts)
@@ -41,7 +41,7 @@ def test_conditions_support_groups(setup_lines: tuple[str, ...], true: str, fals
 def test_each_failed_precondition_names_where_to_check() -> None:
     world = ag_lab()
     assert has_automatic_failover(world, "Sales")
-    do(world, "power-off NODE_2")
+    apply_lines(world, "power-off NODE_2")
     run_until(world, 30)
     failing = [p.name for p in list_preconditions(world, "Sales") if not p.holds and not p.about]
     assert "SQL Server runs and responds on the target" in failing
@@ -63,7 +63,7 @@ def test_an_instance_loss_counts_as_noticed_at_its_detection(fault: str) -> None
 def _check_detection(world: World, fault: str) -> None:
     """Assert that the precondition first holds when the cluster reports the failure, not at the fault itself."""
     run_until(world, 10)
-    do(world, fault)
+    apply_lines(world, fault)
     while True:
         events = run_until(world, world.t_s + 0.1)
         noticed = any(

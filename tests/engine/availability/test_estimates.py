@@ -10,9 +10,9 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.judging.review import review_run
 from engine.drill.running.drill import Drill
 from engine.protocol.groups import has_automatic_failover, list_preconditions
-from tests.engine.availability.worlds import SCENARIOS, ag_lab, do, run_until
+from tests.engine.availability.worlds import SCENARIOS, ag_lab, apply_lines, run_until
 from tests.engine.cluster.worlds import fci_lab
-from tests.engine.drill.texts import run
+from tests.engine.drill.texts import advance_drill
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def test_a_vanishing_rate_gives_no_estimate() -> None:
 
 def test_a_review_uses_the_estimate_just_before_the_loss() -> None:
     text = (SCENARIOS / "ag-lab.toml").read_text(encoding="utf-8")
-    drill = run(Drill(load_scenario(text, "ag-lab"), 1), 10)
+    drill = advance_drill(Drill(load_scenario(text, "ag-lab"), 1), 10)
     drill.apply_line("power-off NODE_1")
-    run(drill, 60)
+    advance_drill(drill, 60)
     findings = review_run(drill)
     for failover in findings.failovers:
         estimate = failover.estimate
@@ -65,7 +65,7 @@ def test_a_review_uses_the_estimate_just_before_the_loss() -> None:
 def test_one_ready_secondary_is_enough_and_others_name_their_reason() -> None:
     world = ag_lab()
     assert has_automatic_failover(world, "Sales")
-    do(world, "sql NODE_2 ALTER DATABASE Orders SET HADR SUSPEND")
+    apply_lines(world, "sql NODE_2 ALTER DATABASE Orders SET HADR SUSPEND")
     run_until(world, 5)
     assert not has_automatic_failover(world, "Sales"), "the group fails over as one"
     ready = {p.target: p for p in list_preconditions(world, "Sales") if "every database" in p.name}
@@ -82,7 +82,7 @@ def test_a_failover_cluster_instance_has_preconditions_per_node() -> None:
     conditions = list_preconditions(world, database)
     assert home not in {p.target for p in conditions}
     targets = {p.target for p in conditions} - {""}
-    do(world, *(f"power-off {name}" for name in sorted(targets)))
+    apply_lines(world, *(f"power-off {name}" for name in sorted(targets)))
     run_until(world, 5)
     assert not has_automatic_failover(world, database)
     assert world.availability[database].exposed
@@ -90,9 +90,9 @@ def test_a_failover_cluster_instance_has_preconditions_per_node() -> None:
 
 def test_an_instance_that_restarts_on_its_node_does_not_fail_over() -> None:
     text = (SCENARIOS / "fci-lab.toml").read_text(encoding="utf-8")
-    drill = run(Drill(load_scenario(text, "fci-lab"), 1), 10)
+    drill = advance_drill(Drill(load_scenario(text, "fci-lab"), 1), 10)
     drill.apply_line("stop-service SQLFCI1")
-    run(drill, 60)
+    advance_drill(drill, 60)
     (outage,) = review_run(drill).outages
     assert [str(guard.name) for guard, _ in outage.against] == [
         "a restart on the same node has failed, or the node is down"

@@ -9,7 +9,7 @@ import pytest
 
 from engine.inputs import InputError
 from engine.model import ReplicaRole, ReplicaWord, ResourceState, SyncState, World
-from tests.engine.availability.worlds import ag_lab, do, primaries, run_until
+from tests.engine.availability.worlds import ag_lab, apply_lines, list_primaries, run_until
 
 FAULTS = (
     *(f"{verb} {node}" for verb in ("power-off", "pull-cable", "stop-service", "stop-cluster", "hang")
@@ -28,7 +28,7 @@ HEALTHY_AFTER_S = 240
 
 def _assert_legal(world: World) -> None:
     """Assert the invariants that must hold in every second."""
-    serving = primaries(world)
+    serving = list_primaries(world)
     assert len(serving) <= 1, f"{serving} accept commits at {world.t_s} s"
     for (server, guid), state in world.replicas.items():
         for name in world.groups[guid].databases:
@@ -44,27 +44,27 @@ def _assert_legal(world: World) -> None:
     assert all(account.lost_transactions == 0 for account in world.availability.values())
 
 
-def _try(world: World, line: str) -> None:
+def _apply_if_accepted(world: World, line: str) -> None:
     """Apply *line*; a refusal by the cluster is ignored."""
     with contextlib.suppress(InputError):
-        do(world, line)
+        apply_lines(world, line)
 
 
-def _run(start: World, first_fault: str, second_fault: str, gap_s: int) -> World:
+def _run_faults(start: World, first_fault: str, second_fault: str, gap_s: int) -> World:
     world = start.fork()
     at_s = 5
     run_until(world, at_s)
-    _try(world, first_fault)
+    _apply_if_accepted(world, first_fault)
     for moment in range(at_s, at_s + gap_s):
         run_until(world, moment)
         _assert_legal(world)
     run_until(world, at_s + gap_s)
-    _try(world, second_fault)
+    _apply_if_accepted(world, second_fault)
     end_s = at_s + gap_s + HOLD_S
     for moment in range(at_s + gap_s, end_s, 2):
         run_until(world, moment)
         _assert_legal(world)
-    do(world, "revert-all")
+    apply_lines(world, "revert-all")
     for moment in range(end_s, end_s + HEALTHY_AFTER_S, 5):
         run_until(world, moment)
         _assert_legal(world)
@@ -75,7 +75,7 @@ def _run(start: World, first_fault: str, second_fault: str, gap_s: int) -> World
 
 def _is_healthy(world: World) -> bool:
     """Return whether the group is online, all secondaries are connected, and the synchronous pair is SYNCHRONIZED."""
-    leads = primaries(world)
+    leads = list_primaries(world)
     roles = [role for node in world.nodes.values() for role in node.config.roles]
     if len(leads) != 1 or not all(role.state is ResourceState.ONLINE for role in roles):
         return False
@@ -90,13 +90,13 @@ def _is_healthy(world: World) -> bool:
     return in_step and all(role is ReplicaRole.SECONDARY for role in followers)
 
 
-def explore(step: int, offset: int = 0) -> None:
+def explore_fault_pairs(step: int, offset: int = 0) -> None:
     start, problems = ag_lab(), []
     for number, (first_fault, second_fault, gap_s) in enumerate(product(FAULTS, FAULTS, GAPS_S)):
         if first_fault == second_fault or number % step != offset:
             continue
         try:
-            world = _run(start, first_fault, second_fault, gap_s)
+            world = _run_faults(start, first_fault, second_fault, gap_s)
             if not _is_healthy(world):
                 problems.append(f"{first_fault}, {gap_s} s, {second_fault}: not healthy after the repair")
         except AssertionError as problem:
@@ -105,13 +105,13 @@ def explore(step: int, offset: int = 0) -> None:
 
 
 def test_some_pairs_of_faults_recover() -> None:
-    explore(step=61)
+    explore_fault_pairs(step=61)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(8))
 def test_every_pair_of_faults_recovers(part: int) -> None:
-    explore(step=8, offset=part)
+    explore_fault_pairs(step=8, offset=part)
 
 
 @pytest.mark.parametrize(
@@ -127,9 +127,9 @@ def test_every_pair_of_faults_recovers(part: int) -> None:
     ],
 )
 def test_known_exploration_findings_stay_fixed(first_fault: str, second_fault: str) -> None:
-    assert _is_healthy(_run(ag_lab(), first_fault, second_fault, 4))
+    assert _is_healthy(_run_faults(ag_lab(), first_fault, second_fault, 4))
 
 
 def test_repeating_the_faults_ends_in_the_same_state() -> None:
-    ends = [_run(ag_lab(), "power-off NODE_1", "power-off FSW", 4) for _ in range(2)]
+    ends = [_run_faults(ag_lab(), "power-off NODE_1", "power-off FSW", 4) for _ in range(2)]
     assert ends[0].compute_state_hash() == ends[1].compute_state_hash()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.availability.worlds import ag_lab, do, primaries, run_until
+from tests.engine.availability.worlds import ag_lab, apply_lines, list_primaries, run_until
 from tests.events import read_field
 
 
@@ -16,7 +16,7 @@ from tests.events import read_field
 )
 def test_the_statement_ends_when_the_replica_is_primary(server: str, command: str) -> None:
     world = ag_lab()
-    do(world, f"sql {server} ALTER AVAILABILITY GROUP AG1 {command}")
+    apply_lines(world, f"sql {server} ALTER AVAILABILITY GROUP AG1 {command}")
     events = run_until(world, 30)
     (done_event,) = [event for event in events if event.kind == "sql_done"]
     online = [event for event in events if event.kind == "role" and event.text == "RESOLVING -> PRIMARY"]
@@ -27,21 +27,21 @@ def test_the_statement_ends_when_the_replica_is_primary(server: str, command: st
 
 def test_a_failover_that_fails_is_an_error() -> None:
     world = ag_lab()
-    do(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
+    apply_lines(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
     run_until(world, 1)
-    do(world, "sql NODE_2#2 REVOKE VIEW SERVER STATE FROM [NT AUTHORITY\\SYSTEM]")
+    apply_lines(world, "sql NODE_2#2 REVOKE VIEW SERVER STATE FROM [NT AUTHORITY\\SYSTEM]")
     events = run_until(world, 60)
     (done_event,) = [
         event for event in events if event.kind == "sql_done" and read_field(event, "window") == "NODE_2"
     ]
     assert [message["number"] for message in read_field(done_event, "messages")] == [41104]
-    assert primaries(world) == ["NODE_1"]
+    assert list_primaries(world) == ["NODE_1"]
 
 
 def test_a_failover_statement_can_be_canceled_while_the_failover_continues() -> None:
     world = ag_lab()
-    do(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
+    apply_lines(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
     run_until(world, 2)
-    do(world, "cancel NODE_2")
+    apply_lines(world, "cancel NODE_2")
     run_until(world, 30)
-    assert primaries(world) == ["NODE_2"]
+    assert list_primaries(world) == ["NODE_2"]

@@ -12,7 +12,7 @@ from engine.inputs import InputError
 from engine.messages import SqlError
 from engine.model import ReplicaWord, Service, SuspendReason, SyncState, World
 from engine.protocol import serving
-from tests.engine.availability.worlds import ag_lab, build_many_groups, do, primaries, run_until
+from tests.engine.availability.worlds import ag_lab, apply_lines, build_many_groups, list_primaries, run_until
 from tests.events import read_field
 
 
@@ -33,9 +33,9 @@ def list_online_s(world: World) -> list[float]:
 def test_both_databases_move_to_the_automatic_target(fault: str, least_s: float, most_s: float) -> None:
     world = ag_lab()
     run_until(world, 30)
-    do(world, fault)
+    apply_lines(world, fault)
     run_until(world, 90)
-    assert primaries(world) == ["NODE_2"]
+    assert list_primaries(world) == ["NODE_2"]
     assert [(f.kind, f.to_server) for f in world.failovers] == [("automatic", "NODE_2")] * 2
     assert all(least_s <= outage_s <= most_s for outage_s in list_online_s(world)), list_online_s(world)
     assert all(account.lost_transactions == 0 for account in world.availability.values())
@@ -45,7 +45,7 @@ def test_both_databases_move_to_the_automatic_target(fault: str, least_s: float,
 def test_redone_log_does_not_stop_the_flow_again() -> None:
     world = ag_lab()
     run_until(world, 30)
-    do(world, "power-off NODE_1")
+    apply_lines(world, "power-off NODE_1")
     run_until(world, 90)
     assert all(failover.redo_done_tick for failover in world.failovers)
     assert world.settlings < 50, "for seconds nothing happens but that replicas come online"
@@ -54,12 +54,12 @@ def test_redone_log_does_not_stop_the_flow_again() -> None:
 def test_a_resource_that_fails_again_moves_to_the_other_node() -> None:
     world = ag_lab()
     run_until(world, 30)
-    do(world, "fail-resource AG1")
+    apply_lines(world, "fail-resource AG1")
     run_until(world, 60)
-    assert (primaries(world), world.failovers) == (["NODE_1"], [])  # restarted on the same node
-    do(world, "fail-resource AG1")
+    assert (list_primaries(world), world.failovers) == (["NODE_1"], [])  # restarted on the same node
+    apply_lines(world, "fail-resource AG1")
     run_until(world, 90)
-    assert primaries(world) == ["NODE_2"]
+    assert list_primaries(world) == ["NODE_2"]
 
 
 @pytest.mark.parametrize(("better_s", "server", "ends_s"), [(20, "NODE_1", 58), (90, "NODE_2", 60)])
@@ -67,12 +67,12 @@ def test_a_hung_primary_is_restarted_on_its_node_first(better_s: float, server: 
     """The login of its resource fails after 15 seconds. [DOC: automatic failover problems]"""
     world = ag_lab()
     run_until(world, 30)
-    do(world, "slow-cpu NODE_1 factor=200")
+    apply_lines(world, "slow-cpu NODE_1 factor=200")
     run_until(world, 30 + better_s)
-    do(world, "slow-cpu NODE_1 factor=1")
+    apply_lines(world, "slow-cpu NODE_1 factor=1")
     alerts = run_until(world, 120)
     online = [event for event in alerts if event.kind == "cluster" and read_field(event, "what") == "online"]
-    assert primaries(world) == [server]
+    assert list_primaries(world) == [server]
     if server == "NODE_1":
         assert [round(event.t_s) for event in online] == [ends_s]
     else:
@@ -82,7 +82,7 @@ def test_a_hung_primary_is_restarted_on_its_node_first(better_s: float, server: 
 def _fail_log_disk(world: World, database: str) -> SyncState:
     """Fail the log disk of a database of the primary; return its state on NODE_2 after ten seconds."""
     run_until(world, 30)
-    do(world, f"fail-disk NODE_1 {database}")
+    apply_lines(world, f"fail-disk NODE_1 {database}")
     run_until(world, 40)
     return world.copies["NODE_2", database].availability.state
 
@@ -90,15 +90,15 @@ def _fail_log_disk(world: World, database: str) -> SyncState:
 def test_a_database_without_its_disk_causes_no_failover_and_moves_without_loss() -> None:
     world = ag_lab()
     assert _fail_log_disk(world, "Sales") is SyncState.NOT_SYNCHRONIZING
-    assert (primaries(world), world.failovers) == (["NODE_1"], [])
+    assert (list_primaries(world), world.failovers) == (["NODE_1"], [])
     assert world.copies["NODE_1", "Orders"].availability.get_peer_state("NODE_2") is SyncState.SYNCHRONIZED
-    do(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
+    apply_lines(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
     run_until(world, 70)
     assert [failover.kind for failover in world.failovers] == ["manual", "manual"]
     assert serving.is_serving(world, ("NODE_2", "Sales"))
     old = [world.copies["NODE_1", name].availability.state for name in ("Orders", "Sales")]
     assert old == [SyncState.SYNCHRONIZED, SyncState.NOT_SYNCHRONIZING]  # its disk is still missing
-    do(world, "mend-disk NODE_1 Sales")
+    apply_lines(world, "mend-disk NODE_1 Sales")
     run_until(world, 80)
     assert world.copies["NODE_1", "Sales"].availability.state is SyncState.SYNCHRONIZED
 
@@ -106,7 +106,7 @@ def test_a_database_without_its_disk_causes_no_failover_and_moves_without_loss()
 def test_a_primary_whose_disk_returns_sends_log_again() -> None:
     world = ag_lab()
     _fail_log_disk(world, "Sales")
-    do(world, "mend-disk NODE_1 Sales")
+    apply_lines(world, "mend-disk NODE_1 Sales")
     run_until(world, 50)
     assert serving.is_serving(world, ("NODE_1", "Sales"))
     assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
@@ -114,27 +114,27 @@ def test_a_primary_whose_disk_returns_sends_log_again() -> None:
 
 def test_with_db_failover_one_lost_disk_moves_the_group() -> None:
     world = ag_lab(version=2017)
-    do(world, "sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET (DB_FAILOVER = ON)")
+    apply_lines(world, "sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET (DB_FAILOVER = ON)")
     _fail_log_disk(world, "Orders")
-    assert primaries(world) == ["NODE_2"]
+    assert list_primaries(world) == ["NODE_2"]
     assert [failover.kind for failover in world.failovers] == ["automatic", "automatic"]
     assert any(41653 in line for line in world.errorlog["NODE_1"])
 
 
 def test_a_file_that_redo_cannot_create_suspends_the_copy_until_the_drive_exists() -> None:
     world = ag_lab()
-    do(world, "add-drive NODE_1 E size_gb=20", "add-drive NODE_3 E size_gb=20")
+    apply_lines(world, "add-drive NODE_1 E size_gb=20", "add-drive NODE_3 E size_gb=20")
     add = "ADD FILE (NAME = Sales_2, FILENAME = 'E:\\Data\\Sales_2.ndf', SIZE = 1GB)"
-    do(world, f"sql NODE_1 ALTER DATABASE Sales {add}")
+    apply_lines(world, f"sql NODE_1 ALTER DATABASE Sales {add}")
     resume = "sql NODE_2 ALTER DATABASE Sales SET HADR RESUME"
     for line in ("", resume):  # redo reaches the same log record again
-        do(world, *filter(None, [line]))
+        apply_lines(world, *filter(None, [line]))
         run_until(world, world.tick / 100 + 10)
         membership = world.copies["NODE_2", "Sales"].availability
         assert (membership.suspended, membership.state) == (SuspendReason.REDO, SyncState.NOT_SYNCHRONIZING)
     assert world.copies["NODE_3", "Sales"].extra_files == world.copies["NODE_1", "Sales"].extra_files
     assert sum(5123 in line for line in world.errorlog["NODE_2"]) == 2
-    do(world, "add-drive NODE_2 E size_gb=20", resume)
+    apply_lines(world, "add-drive NODE_2 E size_gb=20", resume)
     run_until(world, world.tick / 100 + 10)
     assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
     assert world.copies["NODE_2", "Sales"].extra_files == world.copies["NODE_1", "Sales"].extra_files
@@ -143,33 +143,33 @@ def test_a_file_that_redo_cannot_create_suspends_the_copy_until_the_drive_exists
 def test_a_lost_secondary_delays_commits_for_its_timeout_only() -> None:
     world = ag_lab()
     run_until(world, 30)
-    do(world, "power-off NODE_2")
+    apply_lines(world, "power-off NODE_2")
     run_until(world, 60)
-    assert primaries(world) == ["NODE_1"]
+    assert list_primaries(world) == ["NODE_1"]
     assert not world.failovers
     assert (
         world.copies["NODE_1", "Sales"].availability.get_peer_state("NODE_2") is SyncState.NOT_SYNCHRONIZING
     )
-    do(world, "power-off NODE_1")
+    apply_lines(world, "power-off NODE_1")
     run_until(world, 120)
-    assert primaries(world) == []  # NODE_3 is no automatic failover partner, and NODE_2 is off
+    assert list_primaries(world) == []  # NODE_3 is no automatic failover partner, and NODE_2 is off
 
 
 def test_without_quorum_no_replica_serves_until_quorum_is_forced() -> None:
     world = ag_lab()
     run_until(world, 30)
-    do(world, "power-off NODE_2", "power-off NODE_3")
+    apply_lines(world, "power-off NODE_2", "power-off NODE_3")
     run_until(world, 60)
-    assert primaries(world) == []
+    assert list_primaries(world) == []
     assert world.replicas["NODE_1", _get_guid(world)].word is ReplicaWord.RESOLVING_NORMAL
-    do(world, "stop-cluster NODE_1", "force-quorum NODE_1")
+    apply_lines(world, "stop-cluster NODE_1", "force-quorum NODE_1")
     run_until(world, 70)
-    assert primaries(world) == []
+    assert list_primaries(world) == []
     with pytest.raises(SqlError, match="41125"):
         commands.start_planned_failover(world, "NODE_1", "AG1")
     commands.start_forced_failover(world, "NODE_1", "AG1")
     run_until(world, 90)
-    assert primaries(world) == ["NODE_1"]
+    assert list_primaries(world) == ["NODE_1"]
     assert world.copies["NODE_2", "Sales"].availability.suspended is SuspendReason.PARTNER
 
 
@@ -182,7 +182,7 @@ def test_a_planned_failover_needs_a_synchronized_target() -> None:
         commands.start_planned_failover(world, "NODE_1", "AG1")
     commands.start_planned_failover(world, "NODE_2", "AG1")
     run_until(world, 40)
-    assert primaries(world) == ["NODE_2"]
+    assert list_primaries(world) == ["NODE_2"]
     assert world.copies["NODE_1", "Sales"].availability.state is SyncState.SYNCHRONIZED
     assert [f.kind for f in world.failovers] == ["manual", "manual"]
 
@@ -192,7 +192,7 @@ def test_after_a_forced_failover_the_old_primary_follows_only_after_resume() -> 
     run_until(world, 10)
     commands.start_forced_failover(world, "NODE_3", "AG1")
     run_until(world, 60)
-    assert primaries(world) == ["NODE_3"]
+    assert list_primaries(world) == ["NODE_3"]
     assert world.copies["NODE_1", "Sales"].availability.suspended is SuspendReason.PARTNER
     commands.resume_all_movement(world, "NODE_1", "Sales")
     run_until(world, 90)
@@ -206,13 +206,13 @@ def _get_guid(world: World) -> int:
 def test_a_secondary_without_cluster_service_counts_as_lost_until_it_returns() -> None:
     world = ag_lab()
     run_until(world, 30)
-    do(world, "stop-cluster NODE_2")
+    apply_lines(world, "stop-cluster NODE_2")
     run_until(world, 35)
     lead = world.copies["NODE_1", "Sales"].availability
     assert lead.get_peer_state("NODE_2") is SyncState.NOT_SYNCHRONIZING
     assert world.replicas["NODE_2", lead.guid or 0].word is ReplicaWord.RESOLVING_NORMAL
     assert world.availability["Sales"].down_ticks == 0
-    do(world, "start-cluster NODE_2")
+    apply_lines(world, "start-cluster NODE_2")
     run_until(world, 60)
     assert world.copies["NODE_1", "Sales"].availability.get_peer_state("NODE_2") is SyncState.SYNCHRONIZED
     assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
@@ -222,16 +222,16 @@ def test_a_secondary_without_cluster_service_counts_as_lost_until_it_returns() -
 def test_a_booting_node_takes_its_full_time(line: str) -> None:
     """Until the boot ends, nothing can be started on the node; a power loss restarts the boot."""
     world = ag_lab()
-    do(world, "power-off NODE_2")
+    apply_lines(world, "power-off NODE_2")
     run_until(world, 20)
-    do(world, "power-on NODE_2")
+    apply_lines(world, "power-on NODE_2")
     if line.startswith("start"):
-        do(world, line)  # at the same tick, too
+        apply_lines(world, line)  # at the same tick, too
     run_until(world, 40)
     with pytest.raises(InputError, match="boot"):
-        do(world, "ps NODE_2 Get-ClusterNode")
-    do(world, line)
-    do(world, "power-on NODE_2")
+        apply_lines(world, "ps NODE_2 Get-ClusterNode")
+    apply_lines(world, line)
+    apply_lines(world, "power-on NODE_2")
     up_s = 20 + world.settings.boot_s if line.startswith("start") else 40 + world.settings.boot_s
     run_until(world, up_s - 1)
     assert world.nodes["NODE_2"].service == "starting"
@@ -245,11 +245,11 @@ def test_a_booting_node_takes_its_full_time(line: str) -> None:
 def test_a_copy_dropped_during_recovery_stays_dropped() -> None:
     world = ag_lab()
     run_until(world, 1)
-    do(world, "sql NODE_3 ALTER DATABASE Sales SET HADR OFF")
+    apply_lines(world, "sql NODE_3 ALTER DATABASE Sales SET HADR OFF")
     run_until(world, 2)
-    do(world, "sql NODE_3#1 RESTORE DATABASE Sales WITH RECOVERY")
+    apply_lines(world, "sql NODE_3#1 RESTORE DATABASE Sales WITH RECOVERY")
     run_until(world, 3)
-    do(world, "sql NODE_3#2 DROP DATABASE Sales")
+    apply_lines(world, "sql NODE_3#2 DROP DATABASE Sales")
     run_until(world, 4)
     assert ("NODE_3", "Sales") not in world.copies
 
@@ -257,16 +257,16 @@ def test_a_copy_dropped_during_recovery_stays_dropped() -> None:
 def test_commits_wait_for_the_required_number_of_synchronized_secondaries() -> None:
     world = ag_lab(version=2017)
     option = "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT"
-    do(world, f"sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET ({option} = 1)", "power-off NODE_2")
+    apply_lines(world, f"sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET ({option} = 1)", "power-off NODE_2")
     run_until(world, 40)
     assert _count_commits(world, 5.0) == 0
-    do(world, "power-on NODE_2")
+    apply_lines(world, "power-on NODE_2")
     run_until(world, 160)
     assert _count_commits(world, 5.0) > 0
-    do(world, "power-off NODE_2")
+    apply_lines(world, "power-off NODE_2")
     run_until(world, 180)
     assert _count_commits(world, 5.0) == 0
-    do(world, f"sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET ({option} = 0)")
+    apply_lines(world, f"sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET ({option} = 0)")
     run_until(world, 185)
     assert _count_commits(world, 5.0) > 0
 
@@ -275,9 +275,9 @@ def test_commits_do_not_wait_for_a_second_secondary_while_enough_are_synchronize
     world = ag_lab(version=2017)
     group = "sql NODE_1 ALTER AVAILABILITY GROUP AG1 "
     mode = "MODIFY REPLICA ON 'NODE_3' WITH (AVAILABILITY_MODE = SYNCHRONOUS_COMMIT)"
-    do(world, group + mode, group + "SET (REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT = 1)")
+    apply_lines(world, group + mode, group + "SET (REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT = 1)")
     run_until(world, 20)
-    do(world, "power-off NODE_3")
+    apply_lines(world, "power-off NODE_3")
     run_until(world, 60)
     assert _count_commits(world, 5.0) > 0
 
@@ -285,11 +285,11 @@ def test_commits_do_not_wait_for_a_second_secondary_while_enough_are_synchronize
 def test_a_role_does_not_move_to_a_replica_without_automatic_failover() -> None:
     world = ag_lab()
     manual = "MODIFY REPLICA ON 'NODE_2' WITH (FAILOVER_MODE = MANUAL)"
-    do(world, f"sql NODE_1 ALTER AVAILABILITY GROUP AG1 {manual}")
+    apply_lines(world, f"sql NODE_1 ALTER AVAILABILITY GROUP AG1 {manual}")
     run_until(world, 10)
-    do(world, "move-role AG1 NODE_2")
+    apply_lines(world, "move-role AG1 NODE_2")
     run_until(world, 60)
-    assert primaries(world) == ["NODE_1"]
+    assert list_primaries(world) == ["NODE_1"]
 
 
 def _count_commits(world: World, seconds: float) -> float:
@@ -306,11 +306,11 @@ def test_a_lack_of_worker_threads_is_logged_and_fails_the_group_at_level_5(level
     """See [DOC: thread usage of groups; flexible failover policy]."""
     world = build_world(build_many_groups(1, 40), 1)
     configure = "EXEC sp_configure 'show advanced options', 1; RECONFIGURE; EXEC sp_configure 'max worker threads', {}"
-    do(world, f"sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET (FAILURE_CONDITION_LEVEL = {level})")
-    do(world, f"sql NODE_1 {configure.format(128)}; RECONFIGURE")
+    apply_lines(world, f"sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET (FAILURE_CONDITION_LEVEL = {level})")
+    apply_lines(world, f"sql NODE_1 {configure.format(128)}; RECONFIGURE")
     run_until(world, 90)
     assert [line[1] for line in world.errorlog["NODE_1"]].count(35217) >= 1
-    assert primaries(world) == [stays]
+    assert list_primaries(world) == [stays]
     assert 35217 not in [line[1] for line in world.errorlog["NODE_2"]]
 
 
@@ -319,11 +319,11 @@ def test_a_lack_of_worker_threads_is_logged_and_fails_the_group_at_level_5(level
 def test_a_group_that_is_moving_does_not_start_on_a_second_node(command: str, after_s: float) -> None:
     """During a planned failover the role came online again on its old node, and both replicas became primary."""
     world = ag_lab()
-    do(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
+    apply_lines(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
     run_until(world, world.tick / 100 + after_s)
     with suppress(InputError):
-        do(world, command)
+        apply_lines(world, command)
     for _ in range(40):
         run_until(world, world.tick / 100 + 0.5)
-        assert len(primaries(world)) <= 1
-    assert primaries(world) == ["NODE_2"]
+        assert len(list_primaries(world)) <= 1
+    assert list_primaries(world) == ["NODE_2"]

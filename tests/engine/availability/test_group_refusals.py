@@ -12,14 +12,14 @@ import pytest
 
 from engine.model import World
 from tests.engine.availability.test_statements import AG, run_batch
-from tests.engine.availability.worlds import ag_lab, do, run_until
+from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
 
 URL = "ENDPOINT_URL = 'TCP://NODE_1:5022'"
 MODES = "AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL"
 CREATE = "CREATE AVAILABILITY GROUP AG2 {with_}FOR REPLICA ON 'NODE_1' WITH ({url}, {modes}{more}){listener}"
 
 
-def create(options: str = "", clauses: str = "", listener: str = "", url: str = URL) -> str:
+def format_create_statement(options: str = "", clauses: str = "", listener: str = "", url: str = URL) -> str:
     return CREATE.format(with_=options, url=url, modes=MODES, more=clauses, listener=listener)
 
 
@@ -37,7 +37,7 @@ def build_settled_world(version: int = 2016) -> World:
 @cache
 def lose_quorum() -> World:
     world = build_settled_world().fork()
-    do(world, "power-off NODE_2", "power-off NODE_3", "power-off FSW")
+    apply_lines(world, "power-off NODE_2", "power-off NODE_3", "power-off FSW")
     run_until(world, 40)
     return world
 
@@ -54,10 +54,10 @@ MALFORMED = [
     build_replica_clause("SESSION_TIMEOUT = 10, BACKUP_PRIORITY = 1"),
     build_replica_clause("SECONDARY_ROLE (ALLOW_CONNECTIONS = READ_WRITE)"),
     build_replica_clause("PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ())"),
-    create("WITH (FAILURE_CONDITION_LEVEL = 3, FAILURE_CONDITION_LEVEL = 4) "),
-    create(clauses=", SESSION_TIMEOUT = 10, SESSION_TIMEOUT = 12"),
-    create(clauses=", FOO = 1"),
-    create(listener=" LISTENER 'L2' (PORT = 1500)"),
+    format_create_statement("WITH (FAILURE_CONDITION_LEVEL = 3, FAILURE_CONDITION_LEVEL = 4) "),
+    format_create_statement(clauses=", SESSION_TIMEOUT = 10, SESSION_TIMEOUT = 12"),
+    format_create_statement(clauses=", FOO = 1"),
+    format_create_statement(listener=" LISTENER 'L2' (PORT = 1500)"),
     AG + "ADD LISTENER 'L2'",
     AG + "ADD LISTENER 'L2' (PORT = 1500)",
     AG + "ADD LISTENER 'L2' (WITH IP ())",
@@ -116,7 +116,9 @@ def test_a_wrong_clause_changes_nothing(clause: str, number: int) -> None:
 def test_a_wrong_listener_leaves_no_group_behind(name: str, clause: str, number: int) -> None:
     world = build_settled_world().fork()
     before = world.nodes["NODE_1"].config
-    assert run_batch(world, "NODE_1", create(listener=f" LISTENER '{name}' {clause}")) == [number]
+    assert run_batch(world, "NODE_1", format_create_statement(listener=f" LISTENER '{name}' {clause}")) == [
+        number
+    ]
     assert world.nodes["NODE_1"].config == before
     assert run_batch(world, "NODE_1", AG + "REMOVE LISTENER 'AGL1'") == []
     assert run_batch(world, "NODE_1", f"{AG}ADD LISTENER '{name}' {clause}") == [number]

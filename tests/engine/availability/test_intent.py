@@ -14,7 +14,7 @@ from engine.inputs import InputError
 from engine.model import ReplicaRole, SyncState
 from engine.protocol import clients
 from engine.verbs.lines import parse_line
-from tests.engine.availability.worlds import ag_lab, do, run_until
+from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
 from tests.events import read_field
 
 NO, READ_ONLY, ALL = "NO", "READ_ONLY", "ALL"
@@ -53,14 +53,14 @@ def run_sql(world: model.World, window: str, text: str, within_s: float = 1.0) -
 
 def run_statement(world: model.World, window: str, text: str, within_s: float = 1.0) -> dict[str, Any]:
     """Return the answer of a batch, for which the world runs at least *within_s*."""
-    do(world, f"sql {window} {text}")
+    apply_lines(world, f"sql {window} {text}")
     events = run_until(world, world.tick / 100 + within_s)
     while not any(event.kind == "sql_done" for event in events):
         events = run_until(world, world.t_s + 1)
     return next(event for event in reversed(events) if event.kind == "sql_done").as_json()
 
 
-def modify(world: model.World, server: str, option: str) -> None:
+def modify_replica(world: model.World, server: str, option: str) -> None:
     text = f"ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON '{server}' WITH ({option})"
     assert run_sql(world, "NODE_1#9", text) == []
 
@@ -72,7 +72,7 @@ def test_access_follows_role_connections_and_intent(
     world = ag_lab()
     server = "NODE_1" if role == "primary" else "NODE_2"
     word = "PRIMARY" if role == "primary" else "SECONDARY"
-    modify(world, server, f"{word}_ROLE (ALLOW_CONNECTIONS = {allowed})")
+    modify_replica(world, server, f"{word}_ROLE (ALLOW_CONNECTIONS = {allowed})")
     key = (server, "Sales")
     if role in ("resolving", "without quorum"):
         world.update_availability(key, role=ReplicaRole.RESOLVING, quorum=role == "resolving")
@@ -81,10 +81,10 @@ def test_access_follows_role_connections_and_intent(
     if role == "suspended":
         assert run_sql(world, server, "ALTER DATABASE Sales SET HADR SUSPEND") == []
     intent_option = ";ApplicationIntent=ReadOnly" if intent else ""
-    do(world, f"change-connection {server} Server={server};Database=Sales{intent_option}")
+    apply_lines(world, f"change-connection {server} Server={server};Database=Sales{intent_option}")
     assert run_sql(world, server, "SELECT 1") == ([error, 4060, 18456] if error else [])
     # the same with USE on a connection to master
-    do(world, f"change-connection {server} Server={server}{intent_option}")
+    apply_lines(world, f"change-connection {server} Server={server}{intent_option}")
     assert run_sql(world, server, "USE Sales") == ([error] if error else [])
 
 
@@ -94,13 +94,15 @@ def query_server_name(world: model.World, window: str) -> object:
 
 def test_a_listener_connects_to_the_primary_or_follows_the_routing_list() -> None:
     world = ag_lab()
-    do(world, "change-connection NODE_1 Server=tcp:agl1,1433;Database=Sales")
+    apply_lines(world, "change-connection NODE_1 Server=tcp:agl1,1433;Database=Sales")
     assert query_server_name(world, "NODE_1") == "NODE_1"
-    do(world, "change-connection NODE_1 Data Source=AGL1;Initial Catalog=Sales;Application Intent=ReadOnly")
+    apply_lines(
+        world, "change-connection NODE_1 Data Source=AGL1;Initial Catalog=Sales;Application Intent=ReadOnly"
+    )
     assert query_server_name(world, "NODE_1") == "NODE_3"
-    do(world, "change-connection NODE_1 Server=AGL1;ApplicationIntent=ReadOnly")
+    apply_lines(world, "change-connection NODE_1 Server=AGL1;ApplicationIntent=ReadOnly")
     assert query_server_name(world, "NODE_1") == "NODE_1", "without a database nobody is sent on"
-    do(world, "sql NODE_2 :CONNECT AGL1")
+    apply_lines(world, "sql NODE_2 :CONNECT AGL1")
     assert query_server_name(world, "NODE_2") == "NODE_2", (
         "after its script a window is on its own server again"
     )
@@ -108,14 +110,14 @@ def test_a_listener_connects_to_the_primary_or_follows_the_routing_list() -> Non
 
 def test_routing_without_a_target_is_982_and_reported_to_the_application() -> None:
     world = ag_lab()
-    modify(world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ('NODE_3'))")
-    modify(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = NO)")
-    do(world, "change-connection NODE_1 Server=AGL1;Database=Sales;ApplicationIntent=ReadOnly")
+    modify_replica(world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ('NODE_3'))")
+    modify_replica(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = NO)")
+    apply_lines(world, "change-connection NODE_1 Server=AGL1;Database=Sales;ApplicationIntent=ReadOnly")
     assert run_sql(world, "NODE_1", "SELECT 1") == [982, 4060, 18456]
     refusals = [event for event in run_until(world, 20) if read_field(event, "number") == 982]
     assert refusals
     assert read_field(refusals[0], "client") == "REPORT"
-    modify(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = READ_ONLY)")
+    modify_replica(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = READ_ONLY)")
     run_until(world, 60)
     assert world.clients["REPORT"].connected_to == "NODE_3"
     assert query_server_name(world, "NODE_1") == "NODE_3"
@@ -138,18 +140,18 @@ def test_routing_without_a_target_is_982_and_reported_to_the_application() -> No
 def test_the_listener_sends_no_reader_to_a_lost_copy(lines: tuple[str, ...]) -> None:
     """Check documented behavior: [DOC: read-only routing; availability group listeners]."""
     world = ag_lab()
-    modify(world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ('NODE_3', 'NODE_1'))")
-    modify(world, "NODE_1", "SECONDARY_ROLE (READ_ONLY_ROUTING_URL = 'TCP://NODE_1:1433')")
+    modify_replica(world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ('NODE_3', 'NODE_1'))")
+    modify_replica(world, "NODE_1", "SECONDARY_ROLE (READ_ONLY_ROUTING_URL = 'TCP://NODE_1:1433')")
     assert clients.resolve_login(world, "AGL1", "Sales", reads=True) == ("NODE_3", None)
     for line in lines:
-        do(world, line)
+        apply_lines(world, line)
         run_until(world, world.t_s + 30)
     assert clients.resolve_login(world, "AGL1", "Sales", reads=True) == ("NODE_1", None)
 
 
 def test_the_primary_routes_readers_to_a_silent_secondary_until_it_loses_it() -> None:
     world = ag_lab()
-    do(world, "hang NODE_3")
+    apply_lines(world, "hang NODE_3")
     run_until(world, world.t_s + 8)
     assert clients.resolve_login(world, "AGL1", "Sales", reads=True) == ("NODE_3", None)
     run_until(world, world.t_s + 4)
@@ -158,7 +160,7 @@ def test_the_primary_routes_readers_to_a_silent_secondary_until_it_loses_it() ->
 
 def test_a_window_on_the_listener_follows_a_failover() -> None:
     world = ag_lab()
-    do(world, "change-connection NODE_3 Server=AGL1;Database=Sales")
+    apply_lines(world, "change-connection NODE_3 Server=AGL1;Database=Sales")
     assert query_server_name(world, "NODE_3") == "NODE_1"
     assert run_sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
     run_until(world, 40)
@@ -180,14 +182,16 @@ def test_open_connections_survive_suspended_data_movement() -> None:
 )
 def test_connection_strings_without_a_target_are_refused(text: str) -> None:
     with pytest.raises((InputError, ValueError)):
-        do(ag_lab(), f"change-connection NODE_1 {text}")
+        apply_lines(ag_lab(), f"change-connection NODE_1 {text}")
 
 
 def test_a_program_with_read_intent_is_accepted() -> None:
     world = ag_lab()
-    modify(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = READ_ONLY)")
+    modify_replica(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = READ_ONLY)")
     login = '{"login": "sa", "password": "right", "database": "Sales"'
-    do(world, f"connect NODE_3#tds1 {login}}}", f'connect NODE_3#tds2 {login}, "intent": "ReadOnly"}}')
+    apply_lines(
+        world, f"connect NODE_3#tds1 {login}}}", f'connect NODE_3#tds2 {login}, "intent": "ReadOnly"}}'
+    )
     assert "NODE_3#tds1" not in world.sessions
     assert "NODE_3#tds2" in world.sessions
 
@@ -216,8 +220,8 @@ def test_a_program_with_read_intent_is_routed_by_the_listener() -> None:
         read_field(connect_client("NODE_1#3"), "what") == "connected"
     )  # the server's own name leads to the server itself
     assert read_field(connect_client("NODE_1#4", listener="AGL1", password="wrong"), "what") == "refused"
-    modify(world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ('NODE_3'))")
-    modify(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = NO)")
+    modify_replica(world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ('NODE_3'))")
+    modify_replica(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = NO)")
     refused = connect_client("NODE_1#5", listener="AGL1")
     assert [message["number"] for message in read_field(refused, "messages")] == [982, 4060, 18456]
 
@@ -229,10 +233,10 @@ def test_a_program_with_read_intent_is_routed_by_the_listener() -> None:
 def test_a_secondary_redirects_writers_to_the_primary(allowed: str, intent: bool, reached: str | int) -> None:
     """Check documented behavior: [DOC: read/write connection redirection]."""
     world = ag_lab(version=2019)
-    modify(world, "NODE_1", "PRIMARY_ROLE (READ_WRITE_ROUTING_URL = 'TCP://NODE_1:1433')")
-    modify(world, "NODE_2", f"SECONDARY_ROLE (ALLOW_CONNECTIONS = {allowed})")
+    modify_replica(world, "NODE_1", "PRIMARY_ROLE (READ_WRITE_ROUTING_URL = 'TCP://NODE_1:1433')")
+    modify_replica(world, "NODE_2", f"SECONDARY_ROLE (ALLOW_CONNECTIONS = {allowed})")
     intent_option = ";ApplicationIntent=ReadOnly" if intent else ""
-    do(world, f"change-connection NODE_2 Server=NODE_2;Database=Sales{intent_option}")
+    apply_lines(world, f"change-connection NODE_2 Server=NODE_2;Database=Sales{intent_option}")
     if isinstance(reached, int):
         assert run_sql(world, "NODE_2", "SELECT 1") == [reached, 4060, 18456]
     else:
@@ -240,7 +244,9 @@ def test_a_secondary_redirects_writers_to_the_primary(allowed: str, intent: bool
         assert query_server_name(world, "NODE_2#2") == "NODE_2", "without a database nobody is sent on"
     if allowed == ALL:
         program = {"login": "sa", "password": "right", "database": "Sales"}
-        do(world, f"connect NODE_2#tds1 {json.dumps(program | ({'intent': 'ReadOnly'} if intent else {}))}")
+        apply_lines(
+            world, f"connect NODE_2#tds1 {json.dumps(program | ({'intent': 'ReadOnly'} if intent else {}))}"
+        )
         assert ("NODE_2#tds1" in world.sessions) is (reached == "NODE_2")
 
 
@@ -250,7 +256,7 @@ def test_servers_of_a_nested_routing_list_share_the_readers() -> None:
     alter = f"ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON 'NODE_1' WITH ({nested})"
     assert run_sql(old, "NODE_1#1", alter) == [102]
     world = ag_lab(version=2016)
-    modify(world, "NODE_1", nested)
+    modify_replica(world, "NODE_1", nested)
     rows = "SELECT routing_priority FROM sys.availability_read_only_routing_lists ORDER BY 1"
     result_rows = run_statement(world, "NODE_1#1", f"{rows}")["results"][0]["rows"]
     assert [place for (place,) in result_rows].count(1) >= 2
@@ -259,7 +265,7 @@ def test_servers_of_a_nested_routing_list_share_the_readers() -> None:
     for number in range(4):
         name = f"REPORT{number}"
         world.clients[name] = replace(report, name=name, connected_to=None)
-        do(world, f"start-app {name}")
+        apply_lines(world, f"start-app {name}")
         run_until(world, world.tick / 100 + 1)
         reached.append(world.clients[name].connected_to)
     assert reached.count("NODE_2") == reached.count("NODE_3") == 2
@@ -278,11 +284,11 @@ def test_servers_of_a_nested_routing_list_share_the_readers() -> None:
 def test_a_readable_secondary_works_without_its_primary(version: int, fault: str, error: int) -> None:
     world = ag_lab(version=version)
     for server in ("NODE_1", "NODE_2"):
-        modify(world, server, "FAILOVER_MODE = MANUAL")
+        modify_replica(world, server, "FAILOVER_MODE = MANUAL")
     window = "NODE_3#2"
-    do(world, f"change-connection {window} Server=NODE_3;Database=Sales;ApplicationIntent=ReadOnly")
+    apply_lines(world, f"change-connection {window} Server=NODE_3;Database=Sales;ApplicationIntent=ReadOnly")
     assert run_sql(world, window, "SELECT 1") == []
-    do(world, *fault.split(";"))
+    apply_lines(world, *fault.split(";"))
     run_until(world, 60)
     assert world.copies["NODE_3", "Sales"].availability.role is ReplicaRole.RESOLVING
     assert run_sql(world, window, "SELECT 1") == (

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.availability.worlds import ag_lab, do, primaries, run_until
+from tests.engine.availability.worlds import ag_lab, apply_lines, list_primaries, run_until
 
 
 @pytest.mark.parametrize("level", [1, 2, 3, 4, 5])
 def test_the_lease_of_a_frozen_primary_expires_at_every_level(level: int) -> None:
     world = ag_lab()
-    do(world, f"sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET (FAILURE_CONDITION_LEVEL = {level})")
+    apply_lines(world, f"sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET (FAILURE_CONDITION_LEVEL = {level})")
     run_until(world, 10)
-    do(world, "hang NODE_1")
+    apply_lines(world, "hang NODE_1")
     run_until(world, 30)
-    assert primaries(world) == ["NODE_2"]
+    assert list_primaries(world) == ["NODE_2"]
 
 
 def test_a_frozen_instance_writes_nothing_until_it_continues() -> None:
     world = ag_lab()
     run_until(world, 10)
-    do(world, "hang NODE_1")
+    apply_lines(world, "hang NODE_1")
     lines, guid = len(world.errorlog.get("NODE_1", ())), next(guid for _, guid in world.replicas)
     run_until(world, 60)
-    assert primaries(world) == ["NODE_2"]
+    assert list_primaries(world) == ["NODE_2"]
     assert len(world.errorlog.get("NODE_1", ())) == lines
     assert world.replicas["NODE_1", guid].word.value == "PRIMARY_NORMAL"
-    do(world, "unhang NODE_1")
-    assert primaries(world) == ["NODE_2"]
+    apply_lines(world, "unhang NODE_1")
+    assert list_primaries(world) == ["NODE_2"]
     run_until(world, 90)
     numbers = [line[1] for line in world.errorlog["NODE_1"][lines:]]
     assert [numbers.count(number) for number in (19407, 19421, 41091)] == [1, 1, 1]
@@ -38,13 +38,13 @@ def test_a_frozen_instance_writes_nothing_until_it_continues() -> None:
 def test_a_frozen_instance_reports_lost_quorum_later() -> None:
     world = ag_lab()
     run_until(world, 10)
-    do(world, "hang NODE_1", "pull-cable NODE_1")
+    apply_lines(world, "hang NODE_1", "pull-cable NODE_1")
     lines = len(world.errorlog.get("NODE_1", ()))
     run_until(world, 60)
     assert len(world.errorlog.get("NODE_1", ())) == lines
-    do(world, "unhang NODE_1")
+    apply_lines(world, "unhang NODE_1")
     run_until(world, 70)
     assert 41092 in [line[1] for line in world.errorlog["NODE_1"][lines:]]
-    do(world, "plug-cable NODE_1")
+    apply_lines(world, "plug-cable NODE_1")
     run_until(world, 200)
-    assert primaries(world) == ["NODE_2"]
+    assert list_primaries(world) == ["NODE_2"]

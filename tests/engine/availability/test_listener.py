@@ -12,7 +12,7 @@ from engine.drill.running.build import build_world
 from engine.inputs import InputError
 from engine.protocol import names
 from tests.engine.availability.test_intent import run_sql, run_statement
-from tests.engine.availability.worlds import SCENARIOS, do, run_until
+from tests.engine.availability.worlds import SCENARIOS, apply_lines, run_until
 from tests.events import read_field
 
 BOTH = ("10.0.1.50", "10.0.2.50")
@@ -29,7 +29,7 @@ def build_two_site_lab(client: str = "", listener: str = "", seed: int = 1) -> m
 
 
 def run_powershell(world: model.World, line: str) -> str:
-    do(world, f"ps NODE_2 {line}")
+    apply_lines(world, f"ps NODE_2 {line}")
     events = run_until(world, world.tick / 100 + 0.1)
     return next(str(read_field(event, "output")) for event in events if event.kind == "powershell")
 
@@ -37,7 +37,7 @@ def run_powershell(world: model.World, line: str) -> str:
 def measure_outage_s(world: model.World) -> float:
     """Return the seconds from a planned failover to NODE_2 until APP works there."""
     run_until(world, 5)
-    do(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
+    apply_lines(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
     start = world.tick / 100
     for event in run_until(world, start + 1500):
         if (
@@ -70,7 +70,7 @@ def test_thirty_seconds_are_enough_for_two_addresses() -> None:
     tries = []
     for _ in range(8):
         start = world.tick / 100
-        do(world, "start-app APP")
+        apply_lines(world, "start-app APP")
         run_until(world, start + 29)
         assert world.clients["APP"].connected_to == "NODE_2"
         tries.append(world.clients["APP"].connected_tick / 100 - start > 20)
@@ -93,7 +93,7 @@ def test_flushing_the_dns_cache_of_a_computer_ends_the_delay() -> None:
     assert run_sql(world, "NODE_2#1", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
     run_until(world, 60)
     assert world.clients["APP"].connected_to is None
-    do(world, "flush-dns APP")
+    apply_lines(world, "flush-dns APP")
     run_until(world, 80)
     assert world.clients["APP"].connected_to == "NODE_2"
 
@@ -138,10 +138,10 @@ def test_listener_addresses_are_resources_and_rows() -> None:
 def test_connection_string_of_an_application_is_parsed() -> None:
     world = build_two_site_lab()
     run_until(world, 5)
-    do(world, "connect-string APP MultiSubnetFailover=True;Connect Timeout=30")
+    apply_lines(world, "connect-string APP MultiSubnetFailover=True;Connect Timeout=30")
     client = world.clients["APP"]
     assert (client.multi_subnet, client.login_timeout_s) == (True, 30.0)
     for bad_option in ("Pooling=False", "MultiSubnetFailover=perhaps", "Connect Timeout=soon"):
         with pytest.raises(InputError):
-            do(world, f"connect-string APP {bad_option}")
+            apply_lines(world, f"connect-string APP {bad_option}")
     assert world.clients["APP"] == client

@@ -10,7 +10,7 @@ from engine.cluster import config
 from engine.inputs import InputError
 from engine.model import ReplicaWord, World
 from tests.engine.availability.test_statements import AG, CREATE, DATABASES, MATRIX, NEIGHBOURS
-from tests.engine.availability.worlds import ag_lab, do, run_until
+from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
 from tests.events import read_field
 
 SYNC = "AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, FAILOVER_MODE = AUTOMATIC"
@@ -46,7 +46,7 @@ def test_statements_in_any_order_are_handled(seed: int) -> None:
         statement = " ".join(chance.choice(STATEMENTS).split())
         line = f"sql {node} {statement}" if chance.random() < 0.75 else f"{chance.choice(FAULTS)} {node}"
         try:
-            do(world, line)
+            apply_lines(world, line)
         except InputError:
             continue
         run_until(world, world.t_s + chance.choice([0.1, 1, 5, 20]))
@@ -68,7 +68,7 @@ def assert_one_primary(world: World, group: int) -> None:
 def test_a_primary_without_quorum_reports_not_synchronizing() -> None:
     """The lanes of the charts are drawn from this state."""
     world = ag_lab()
-    do(world, "power-off FSW", "power-off NODE_2", "power-off NODE_3")
+    apply_lines(world, "power-off FSW", "power-off NODE_2", "power-off NODE_3")
     state_changes = [
         event for event in run_until(world, 40.0) if event.kind == "state" and event.server == "NODE_1"
     ]
@@ -82,18 +82,18 @@ def test_two_partitions_do_not_affect_each_other() -> None:
     """NODE_2 has forced quorum next to a majority; statements at NODE_1 affect only the partition of NODE_1."""
     world = ag_lab()
     run_until(world, 10)
-    do(world, "cut NODE_2 NODE_1", "cut NODE_2 NODE_3", "cut NODE_2 FSW")
+    apply_lines(world, "cut NODE_2 NODE_1", "cut NODE_2 NODE_3", "cut NODE_2 FSW")
     run_until(world, 60)
-    do(world, "force-quorum NODE_2")
+    apply_lines(world, "force-quorum NODE_2")
     run_until(world, 70)
-    do(world, "sql NODE_2 " + AG + "FORCE_FAILOVER_ALLOW_DATA_LOSS")
+    apply_lines(world, "sql NODE_2 " + AG + "FORCE_FAILOVER_ALLOW_DATA_LOSS")
     run_until(world, 100)
     words = {server: state.word for (server, _), state in world.replicas.items()}
     assert words["NODE_1"] == words["NODE_2"] == ReplicaWord.PRIMARY_NORMAL
     state_before = world.nodes["NODE_2"].config, world.copies["NODE_2", "Sales"].availability.state
-    do(world, "sql NODE_1 ALTER DATABASE Sales SET HADR SUSPEND")
-    do(world, "sql NODE_1 " + AG + "REMOVE LISTENER 'AGL1'")
-    do(world, "sql NODE_1 " + AG + "REMOVE REPLICA ON 'NODE_3'")
+    apply_lines(world, "sql NODE_1 ALTER DATABASE Sales SET HADR SUSPEND")
+    apply_lines(world, "sql NODE_1 " + AG + "REMOVE LISTENER 'AGL1'")
+    apply_lines(world, "sql NODE_1 " + AG + "REMOVE REPLICA ON 'NODE_3'")
     run_until(world, 110)
     assert (world.nodes["NODE_2"].config, world.copies["NODE_2", "Sales"].availability.state) == state_before
     role = world.nodes["NODE_1"].config.find_role("AG1")

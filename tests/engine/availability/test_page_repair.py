@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.model import World
-from tests.engine.availability.worlds import ag_lab, do, primaries, run_until
+from tests.engine.availability.worlds import ag_lab, apply_lines, list_primaries, run_until
 from tests.engine.cluster.random_runs import mirroring_lab
 from tests.engine.tsql.console import Answer, run_on
 
@@ -15,8 +15,8 @@ STATE = (
 )
 
 
-def query(world: World, server: str, text: str) -> list[list[object]]:
-    do(world, f"sql {server} {text}")
+def send_query(world: World, server: str, text: str) -> list[list[object]]:
+    apply_lines(world, f"sql {server} {text}")
     (done_event,) = [event for event in run_on(world, 0.5) if event.kind == "sql_done"]
     return Answer(done_event).grids[0]
 
@@ -39,36 +39,40 @@ def test_a_damaged_page_is_repaired_from_another_replica(
 ) -> None:
     world = ag_lab()
     run_until(world, 10)
-    do(world, *lines)
+    apply_lines(world, *lines)
     run_until(world, 12)
-    do(world, f"corrupt-page {server} Sales page={page}")
+    apply_lines(world, f"corrupt-page {server} Sales page={page}")
     run_until(world, 40)
-    repairs = query(
+    repairs = send_query(
         world, server, f"SELECT page_status FROM sys.dm_hadr_auto_page_repair WHERE page_id = {page}"
     )
     assert repairs == ([] if status is None else [[status]])
-    assert query(world, server, "SELECT page_id FROM sys.dm_db_mirroring_auto_page_repair") == []
-    events = query(world, server, f"SELECT event_type FROM msdb.dbo.suspect_pages WHERE page_id = {page}")
+    assert send_query(world, server, "SELECT page_id FROM sys.dm_db_mirroring_auto_page_repair") == []
+    events = send_query(
+        world, server, f"SELECT event_type FROM msdb.dbo.suspect_pages WHERE page_id = {page}"
+    )
     assert events == [[event_type]]
-    assert query(world, server, STATE) == [state]
+    assert send_query(world, server, STATE) == [state]
 
 
 def test_redo_reads_a_damaged_page_again_after_resume() -> None:
     world = ag_lab()
     run_until(world, 10)
-    do(world, "corrupt-page NODE_2 Sales page=9")
+    apply_lines(world, "corrupt-page NODE_2 Sales page=9")
     run_until(world, 20)
-    do(world, "sql NODE_2 ALTER DATABASE Sales SET HADR RESUME")
+    apply_lines(world, "sql NODE_2 ALTER DATABASE Sales SET HADR RESUME")
     run_until(world, 100)
-    assert query(world, "NODE_2", STATE) == [["NOT SYNCHRONIZING", "SUSPEND_FROM_REDO"]]
-    do(world, "mend-page NODE_2 Sales", "sql NODE_2 ALTER DATABASE Sales SET HADR RESUME")
+    assert send_query(world, "NODE_2", STATE) == [["NOT SYNCHRONIZING", "SUSPEND_FROM_REDO"]]
+    apply_lines(world, "mend-page NODE_2 Sales", "sql NODE_2 ALTER DATABASE Sales SET HADR RESUME")
     run_until(world, 200)
-    assert query(world, "NODE_2", STATE) == [["SYNCHRONIZED", None]]
+    assert send_query(world, "NODE_2", STATE) == [["SYNCHRONIZED", None]]
 
 
 def test_a_page_that_is_damaged_during_a_failover_of_mirroring_does_not_stop_it() -> None:
     world = mirroring_lab(1)
     run_until(world, 10)
-    do(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER", "corrupt-page SERVER_B Sales page=77")
+    apply_lines(
+        world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER", "corrupt-page SERVER_B Sales page=77"
+    )
     run_until(world, 90)
-    assert primaries(world) == ["SERVER_B"]
+    assert list_primaries(world) == ["SERVER_B"]

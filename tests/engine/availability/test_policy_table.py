@@ -16,8 +16,8 @@ from engine.protocol import groups, serving
 from tests import recordings
 from tests.engine.availability.test_statements import (
     AG,
+    apply_lines,
     build_settled_world,
-    do,
     force_quorum,
     lose_quorum,
     run_until,
@@ -30,7 +30,7 @@ REPLICA: Final = f"{AG}MODIFY REPLICA ON 'NODE_{{}}' WITH ({{}})"
 
 def build_world_after(*lines: str, then_s: float = 20.0) -> World:
     world = build_settled_world().fork()
-    do(world, *lines)
+    apply_lines(world, *lines)
     run_until(world, world.t_s + then_s)
     return world
 
@@ -78,7 +78,7 @@ def describe_route(world: World, server: str, read_intent: bool) -> str:
         return str(problem.number)
 
 
-def describe(world: World, server: str) -> str:
+def describe_copy(world: World, server: str) -> str:
     """Return role, states, refusals, routes and the properties that are true, of one copy."""
     copy = world.copies[server, "Sales"]
     policy = groups.get_policy(copy)
@@ -113,7 +113,7 @@ def describe(world: World, server: str) -> str:
 
 def test_the_policy_answers_as_in_the_table(request: pytest.FixtureRequest) -> None:
     rows = [
-        f"{name} {server} {describe(world, server)}"
+        f"{name} {server} {describe_copy(world, server)}"
         for name, world in WORLDS.items()
         for server in ("NODE_1", "NODE_2", "NODE_3")
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine import model
 from tests.engine.availability.test_intent import run_sql, run_statement
-from tests.engine.availability.worlds import ag_lab, do, run_until
+from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
 
 QUEUE = "SELECT redo_queue_size FROM sys.dm_hadr_database_replica_states WHERE DB_NAME(database_id) = 'Sales'"
 WAITS = "SELECT session_id, blocking_session_id FROM sys.dm_exec_requests WHERE wait_type = 'LCK_M_SCH_M'"
@@ -16,7 +16,7 @@ def read_while_changed() -> model.World:
     """
     world = ag_lab()
     run_until(world, 10)
-    do(world, "long-query REPORT minutes=30", "change-schema Sales")
+    apply_lines(world, "long-query REPORT minutes=30", "change-schema Sales")
     run_until(world, 40)
     return world
 
@@ -66,7 +66,7 @@ def test_the_blocking_reader_is_found_and_killed() -> None:
 def test_redo_continues_after_the_query() -> None:
     world = ag_lab()
     run_until(world, 10)
-    do(world, "long-query REPORT minutes=1", "change-schema Sales")
+    apply_lines(world, "long-query REPORT minutes=1", "change-schema Sales")
     run_until(world, 60)
     assert world.copies["NODE_3", "Sales"].availability.redo_waits == "REPORT"
     run_until(world, 90)
@@ -76,9 +76,9 @@ def test_redo_continues_after_the_query() -> None:
 def test_redo_waits_only_for_a_query_and_a_schema_change() -> None:
     world = ag_lab()
     run_until(world, 10)
-    do(world, "change-schema Sales")
+    apply_lines(world, "change-schema Sales")
     run_until(world, 12)
-    do(world, "long-query REPORT")
+    apply_lines(world, "long-query REPORT")
     run_until(world, 40)
     assert world.copies["NODE_3", "Sales"].availability.redo_waits == ""
 

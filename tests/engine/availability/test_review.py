@@ -15,8 +15,8 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
 from engine.model import DbState, ReplicaRole, ReplicaWord, ResourceState, SuspendReason, SyncState
 from engine.protocol import streams
-from tests.engine.availability.test_intent import modify, run_sql, run_statement
-from tests.engine.availability.worlds import ag_lab, do, primaries, run_until
+from tests.engine.availability.test_intent import modify_replica, run_sql, run_statement
+from tests.engine.availability.worlds import ag_lab, apply_lines, list_primaries, run_until
 from tests.engine.drill.authoring.test_scenario import list_problems
 from tests.events import read_field
 
@@ -35,7 +35,7 @@ def find_routed_server(world: model.World, number: int) -> str:
         "intent": "ReadOnly",
         "listener": "AGL1",
     }
-    do(world, f"connect NODE_1#tds{number} {json.dumps(properties_sent)}")
+    apply_lines(world, f"connect NODE_1#tds{number} {json.dumps(properties_sent)}")
     events = [event for event in run_until(world, world.tick / 100 + 1) if event.kind == "session"]
     return str(read_field(events[-1], "to") or "NODE_1")
 
@@ -43,12 +43,14 @@ def find_routed_server(world: model.World, number: int) -> str:
 def test_logins_rotate_among_the_servers_of_a_nested_list() -> None:
     """Round robin does not depend on whether earlier connections stay open. [DOC: read-only routing]"""
     world = ag_lab(version=2016)
-    modify(world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = (('NODE_2', 'NODE_3'), 'NODE_1'))")
+    modify_replica(
+        world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = (('NODE_2', 'NODE_3'), 'NODE_1'))"
+    )
     reached = [find_routed_server(world, number) for number in range(6)]
     assert sorted(set(reached)) == ["NODE_2", "NODE_3"]
     assert all(state != next_state for state, next_state in itertools.pairwise(reached))
-    do(world, "change-connection NODE_2#7 Server=AGL1;Database=Sales;ApplicationIntent=ReadOnly")
-    do(world, "change-connection NODE_2#8 Server=AGL1;Database=Sales;ApplicationIntent=ReadOnly")
+    apply_lines(world, "change-connection NODE_2#7 Server=AGL1;Database=Sales;ApplicationIntent=ReadOnly")
+    apply_lines(world, "change-connection NODE_2#8 Server=AGL1;Database=Sales;ApplicationIntent=ReadOnly")
     names = {
         run_statement(world, f"NODE_2#{n}", "SELECT @@SERVERNAME")["results"][0]["rows"][0][0] for n in (7, 8)
     }
@@ -112,9 +114,9 @@ def test_the_timeout_of_a_secondary_applies_to_its_connection_with_the_primary(
     """Check documented behavior: [DOC: session-timeout period]."""
     world = ag_lab()
     for server, timeout_s in timeouts.items():
-        modify(world, server, f"SESSION_TIMEOUT = {timeout_s}")
+        modify_replica(world, server, f"SESSION_TIMEOUT = {timeout_s}")
     run_until(world, 10)
-    do(world, "hang NODE_2")
+    apply_lines(world, "hang NODE_2")
     lost = [event for event in run_until(world, 50) if event.kind == "detected" and event.server == "NODE_1"]
     assert waited_s[0] <= lost[0].tick / 100 - 10 <= waited_s[1]
 
@@ -123,7 +125,7 @@ def test_a_restart_is_the_reason_of_a_suspension_from_before() -> None:
     """[DOC: database replica states]; a suspension never ends by a restart."""
     world = ag_lab()
     assert run_sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR SUSPEND") == []
-    do(world, "restart-service NODE_2")
+    apply_lines(world, "restart-service NODE_2")
     run_until(world, 60)
     assert world.copies["NODE_2", "Sales"].availability.suspended is SuspendReason.RESTART
     assert world.copies["NODE_2", "Orders"].availability.suspended is None
@@ -135,7 +137,7 @@ def test_a_restart_is_the_reason_of_a_suspension_from_before() -> None:
 def test_redo_without_the_data_volume_is_suspended_at_each_resume() -> None:
     """A mirror reports 823 and suspends the session in the same case. Derived."""
     world = ag_lab()
-    do(world, "fail-volume NODE_2 D")
+    apply_lines(world, "fail-volume NODE_2 D")
     resume = "ALTER DATABASE Sales SET HADR RESUME"
     for attempt in range(2):
         run_until(world, 10 * (attempt + 1))
@@ -146,7 +148,7 @@ def test_redo_without_the_data_volume_is_suspended_at_each_resume() -> None:
         )
         assert run_sql(world, "NODE_2", resume) == []
     assert [line[1] for line in world.errorlog["NODE_2"]].count(823) >= 3
-    do(world, "mend-volume NODE_2 D")
+    apply_lines(world, "mend-volume NODE_2 D")
     assert run_sql(world, "NODE_2", resume) == []
     run_until(world, 60)
     assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
@@ -163,7 +165,7 @@ def test_redo_without_the_data_volume_is_suspended_at_each_resume() -> None:
 def test_a_secondary_without_its_primary_is_read_but_not_backed_up(lines: str) -> None:
     """Check documented behavior: [DOC: active secondaries; suspend an availability database]."""
     world = ag_lab()
-    do(world, *lines.split(";"))
+    apply_lines(world, *lines.split(";"))
     run_until(world, 30)
     assert run_sql(world, "NODE_3", "SELECT COUNT(*) FROM Sales.sys.tables") == []
     backup = run_sql(world, "NODE_3", r"BACKUP LOG Sales TO DISK = 'D:\Sales.trn'", 60)
@@ -192,19 +194,19 @@ def test_a_reopened_primary_waits_for_copies_that_were_ready(outage: tuple[str, 
     world = ag_lab()
     assert run_sql(world, "NODE_1", "CREATE TABLE Sales.dbo.late (a int)") == []
     fail, mend, what = outage
-    do(world, f"{fail} NODE_1 {what}")
+    apply_lines(world, f"{fail} NODE_1 {what}")
     run_until(world, 20)
     assert ("Sales", "NODE_2") in world.nodes["NODE_1"].config.groups[0].ready
-    do(world, loss)
+    apply_lines(world, loss)
     run_until(world, 40)
-    do(world, f"{mend} NODE_1 {what}")
+    apply_lines(world, f"{mend} NODE_1 {what}")
     run_until(world, 60)
     assert run_sql(world, "NODE_1", INSERT) == []
     assert ("Sales", "NODE_2") not in world.nodes["NODE_1"].config.groups[0].ready
-    do(world, "power-off NODE_1", "power-on NODE_2", "mend NODE_1 NODE_2", "mend-disk NODE_2 Sales")
+    apply_lines(world, "power-off NODE_1", "power-on NODE_2", "mend NODE_1 NODE_2", "mend-disk NODE_2 Sales")
     run_until(world, 260)
     assert not world.availability["Sales"].serving, "no copy has the last commit"
-    do(world, "power-on NODE_1")
+    apply_lines(world, "power-on NODE_1")
     run_until(world, 420)
     rows = run_statement(world, "NODE_1#5", "SELECT COUNT(*) FROM Sales.dbo.late")["results"][0]["rows"]
     assert rows == [[1]]
@@ -216,22 +218,22 @@ def test_a_failover_request_ends_with_the_move_that_it_started(statement: str, c
     """A target that hangs meanwhile follows again, and it does not become primary without the commits since."""
     world = ag_lab(version=2016)
     assert run_sql(world, "NODE_1", "CREATE TABLE Sales.dbo.late (a int)") == []
-    do(world, f"sql NODE_2#3 {statement}")
+    apply_lines(world, f"sql NODE_2#3 {statement}")
     run_until(world, world.t_s + 0.2)
-    do(world, "hang NODE_2")
+    apply_lines(world, "hang NODE_2")
     run_until(world, 50)
     assert run_sql(world, "NODE_1", INSERT) == [], "the group has returned"
     if continues_at_s < 100:
         run_until(world, continues_at_s)
-        do(world, "unhang NODE_2")
+        apply_lines(world, "unhang NODE_2")
         errors = [read_field(event, "messages") for event in run_until(world, 90) if event.kind == "sql_done"]
         assert [message["number"] for message in errors[0]] == [41104]
         assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
         return
     run_until(world, 100)
-    do(world, "power-off NODE_1")
+    apply_lines(world, "power-off NODE_1")
     run_until(world, continues_at_s)
-    do(world, "unhang NODE_2")
+    apply_lines(world, "unhang NODE_2")
     run_until(world, 200)
     assert not world.availability["Sales"].serving
 
@@ -243,19 +245,19 @@ def test_the_loss_of_one_disk_during_a_failover_leaves_one_primary() -> None:
     """
     world = ag_lab()
     run_until(world, 10)
-    do(world, "shutdown-server NODE_1")
+    apply_lines(world, "shutdown-server NODE_1")
     run_until(world, 12)
     assert world.replicas["NODE_2", 2].word is ReplicaWord.PRIMARY_PENDING
-    do(world, "fail-disk NODE_2 Sales")
+    apply_lines(world, "fail-disk NODE_2 Sales")
     run_until(world, 60)
     assert world.copies["NODE_2", "Sales"].db_state is DbState.RECOVERY_PENDING
     assert world.availability["Orders"].serving
-    do(world, "power-on NODE_1", "mend-disk NODE_2 Sales")
+    apply_lines(world, "power-on NODE_1", "mend-disk NODE_2 Sales")
     run_until(world, 200)
     role = world.nodes["NODE_2"].config.find_role("AG1")
     assert role is not None
     assert (role.owner, role.state) == ("NODE_2", ResourceState.ONLINE)
-    assert primaries(world) == ["NODE_2"]
+    assert list_primaries(world) == ["NODE_2"]
 
 
 @pytest.mark.parametrize("state", [ResourceState.FAILED, ResourceState.OFFLINE])
@@ -265,16 +267,16 @@ def test_a_primary_gives_up_its_role_when_the_cluster_has_the_group_offline(stat
     run_until(world, 10)
     config.update_role(world, "NODE_1", "AG1", state=state, way=roles.EXHAUSTED)
     run_until(world, 11)
-    do(world, "note x")
+    apply_lines(world, "note x")
     run_until(world, 12)
-    assert primaries(world) == []
+    assert list_primaries(world) == []
 
 
 def test_a_restarted_group_keeps_the_readiness_of_a_database_that_it_cannot_open() -> None:
     world = ag_lab()
-    do(world, "fail-disk NODE_1 Sales")
+    apply_lines(world, "fail-disk NODE_1 Sales")
     run_until(world, 15)
-    do(world, "fail-resource AG1")
+    apply_lines(world, "fail-resource AG1")
     run_until(world, 40)
     assert world.copies["NODE_1", "Orders"].availability.role is ReplicaRole.PRIMARY
     assert run_sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER", 30) == []
@@ -404,12 +406,12 @@ def test_a_secondary_allows_snapshots_regardless_of_reads_and_movement() -> None
     """Check documented behavior: [DOC: database snapshots of availability databases]."""
     world = ag_lab()
     for allowed in ("NO", "READ_ONLY", "ALL"):
-        modify(world, "NODE_2", f"SECONDARY_ROLE (ALLOW_CONNECTIONS = {allowed})")
+        modify_replica(world, "NODE_2", f"SECONDARY_ROLE (ALLOW_CONNECTIONS = {allowed})")
         assert run_sql(world, "NODE_2", SNAP.format(f"s_{allowed}")) == []
     assert run_sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR SUSPEND") == []
     assert run_sql(world, "NODE_2", SNAP.format("s_suspended")) == []
     assert run_sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR RESUME") == []
-    do(world, "cut NODE_1 NODE_2")
+    apply_lines(world, "cut NODE_1 NODE_2")
     run_until(world, world.tick / 100 + 25)
     assert run_sql(world, "NODE_2", SNAP.format("s_alone")) == []
     assert run_sql(world, "NODE_1", SNAP.format("s_primary")) == []
@@ -417,7 +419,7 @@ def test_a_secondary_allows_snapshots_regardless_of_reads_and_movement() -> None
 
 def test_a_resolving_replica_allows_no_snapshot() -> None:
     world = ag_lab()
-    do(world, "power-off NODE_2", "power-off NODE_3", "power-off FSW")
+    apply_lines(world, "power-off NODE_2", "power-off NODE_3", "power-off FSW")
     run_until(world, 40)
     assert run_sql(world, "NODE_1", SNAP.format("s")) == [988]
 
@@ -455,7 +457,7 @@ def test_the_last_connection_error_distinguishes_a_handshake_from_a_closed_port(
 ) -> None:
     world = ag_lab()
     for line in lines:
-        do(world, line)
+        apply_lines(world, line)
         run_until(world, world.tick / 100 + 1)
     run_until(world, world.tick / 100 + 60)
     assert run_statement(world, "NODE_1", LAST)["results"][0]["rows"] == [[number]]

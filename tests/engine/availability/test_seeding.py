@@ -7,7 +7,7 @@ import pytest
 from engine import model
 from engine.model import SyncState
 from tests.engine.availability.test_intent import run_sql, run_statement
-from tests.engine.availability.worlds import ag_lab, do, run_until
+from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
 
 AUTOMATIC = "ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON 'NODE_2' WITH (SEEDING_MODE = AUTOMATIC)"
 
@@ -23,7 +23,7 @@ def prepare_seeding(*, granted: bool = True) -> model.World:
     return world
 
 
-def add(world: model.World) -> None:
+def add_database(world: model.World) -> None:
     assert run_sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 ADD DATABASE Orders") == []
 
 
@@ -46,7 +46,7 @@ def get_orders_state(world: model.World) -> SyncState | None:
 
 def test_an_added_database_is_seeded_and_joins() -> None:
     world = prepare_seeding()
-    add(world)
+    add_database(world)
     assert query_rows(world, "NODE_1", "current_state, is_source, performed_seeding") == [["SEEDING", 1, 1]]
     running = run_statement(
         world, "NODE_2", "SELECT role_desc, local_database_name FROM sys.dm_hadr_physical_seeding_stats"
@@ -70,7 +70,7 @@ def test_an_added_database_is_seeded_and_joins() -> None:
 
 def test_without_the_permission_seeding_fails_with_19506_until_granted() -> None:
     world = prepare_seeding(granted=False)
-    add(world)
+    add_database(world)
     seeding_rows = query_rows(world, "NODE_1", "current_state, failure_state, failure_state_desc")
     assert seeding_rows == [["FAILED", 21, "Seeding Check Message Timeout"]]
     assert 19506 in list_numbers(world, "NODE_2")
@@ -85,7 +85,7 @@ def test_a_leftover_database_blocks_seeding_until_the_mode_is_set_again() -> Non
     world = prepare_seeding()
     assert run_sql(world, "NODE_2", "CREATE DATABASE Orders") == []
     run_until(world, 60)
-    add(world)
+    add_database(world)
     assert query_rows(world, "NODE_1", "failure_state_desc") == [["Database With Name Already Exists"]]
     assert run_sql(world, "NODE_2", "DROP DATABASE Orders") == []
     run_until(world, 300)
@@ -97,10 +97,10 @@ def test_a_leftover_database_blocks_seeding_until_the_mode_is_set_again() -> Non
 
 def test_an_unseeded_database_can_be_suspended_at_the_primary() -> None:
     world = prepare_seeding()
-    add(world)
-    do(world, "power-off NODE_2")
+    add_database(world)
+    apply_lines(world, "power-off NODE_2")
     run_until(world, world.t_s + 2)
-    do(world, "power-on NODE_2")
+    apply_lines(world, "power-on NODE_2")
     run_until(world, world.t_s + 1)
     assert get_orders_state(world) is None
     assert run_sql(world, "NODE_1", "ALTER DATABASE Orders SET HADR SUSPEND") == []
@@ -109,12 +109,12 @@ def test_an_unseeded_database_can_be_suspended_at_the_primary() -> None:
 
 def test_a_broken_connection_is_a_transient_error() -> None:
     world = prepare_seeding()
-    add(world)
-    do(world, "cut NODE_1 NODE_2")
+    add_database(world)
+    apply_lines(world, "cut NODE_1 NODE_2")
     run_until(world, world.tick / 100 + 30)
     assert 19494 in list_numbers(world, "NODE_1")
     assert ("NODE_2", "Orders") not in world.copies
-    do(world, "mend NODE_1 NODE_2")
+    apply_lines(world, "mend NODE_1 NODE_2")
     run_until(world, 4000)
     assert get_orders_state(world) is SyncState.SYNCHRONIZED
     assert [row[0] for row in query_rows(world, "NODE_1", "number_of_attempts")] == [1, 2]
@@ -170,7 +170,7 @@ ENCRYPT = (
 PAIR = "FILE = 'D:\\tde.cer' WITH PRIVATE KEY (FILE = 'D:\\tde.pvk', {} BY PASSWORD = 'Ward#1')"
 
 
-def encrypt(world: model.World) -> None:
+def encrypt_database(world: model.World) -> None:
     for text in ENCRYPT:
         assert run_sql(world, "NODE_1", text) in ([], [33091])
 
@@ -178,7 +178,7 @@ def encrypt(world: model.World) -> None:
 def bring_certificate(world: model.World) -> None:
     assert run_sql(world, "NODE_1", f"BACKUP CERTIFICATE tde TO {PAIR.format('ENCRYPTION')}") == []
     for name in ("tde.cer", "tde.pvk"):
-        do(world, f"copy-file NODE_1 NODE_2 D:\\{name}")
+        apply_lines(world, f"copy-file NODE_1 NODE_2 D:\\{name}")
         run_until(world, world.tick / 100 + 5)
     assert run_sql(world, "NODE_2", "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Ward#1'") == []
     assert run_sql(world, "NODE_2", f"CREATE CERTIFICATE tde FROM {PAIR.format('DECRYPTION')}") == []
@@ -186,8 +186,8 @@ def bring_certificate(world: model.World) -> None:
 
 def test_an_encrypted_database_is_seeded_only_with_its_certificate() -> None:
     world = prepare_seeding()
-    encrypt(world)
-    add(world)
+    encrypt_database(world)
+    add_database(world)
     run_until(world, world.tick / 100 + 600)
     assert get_orders_state(world) is None
     assert query_rows(world, "NODE_1", "current_state, failure_state_desc, error_code") == [
@@ -210,7 +210,7 @@ def test_redo_of_encryption_suspends_without_the_certificate() -> None:
     world = ag_lab(version=2016)
     assert run_sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 REMOVE DATABASE Orders") == []
     run_until(world, world.tick / 100 + 5)
-    encrypt(world)
+    encrypt_database(world)
     assert run_sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 ADD DATABASE Orders") == []
     assert run_sql(world, "NODE_2", "ALTER DATABASE Orders SET HADR AVAILABILITY GROUP = AG1") == []
     run_until(world, world.tick / 100 + 30)

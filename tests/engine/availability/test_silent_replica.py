@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.availability.worlds import ag_lab, do, run_until
+from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
 
 
 @pytest.mark.parametrize(("where", "silent"), [("NODE_1", "NODE_3"), ("NODE_3", "NODE_1")])
@@ -14,12 +14,12 @@ def test_a_silent_replica_is_not_told_of_suspended_data_movement(
 ) -> None:
     world = ag_lab()
     if clause == "RESUME":
-        do(world, f"sql {where} ALTER DATABASE Sales SET HADR SUSPEND")
+        apply_lines(world, f"sql {where} ALTER DATABASE Sales SET HADR SUSPEND")
         run_until(world, 5.0)
-    do(world, f"cut-one-way {where} {silent}")
+    apply_lines(world, f"cut-one-way {where} {silent}")
     run_until(world, 7.0)
     before = world.copies[silent, "Sales"].availability
-    do(world, f"sql {where} ALTER DATABASE Sales SET HADR {clause}")
+    apply_lines(world, f"sql {where} ALTER DATABASE Sales SET HADR {clause}")
     events = run_until(world, 10.0)
     assert world.copies[silent, "Sales"].availability == before
     events += run_until(world, 40.0)

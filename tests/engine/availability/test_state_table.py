@@ -16,7 +16,7 @@ from tests.engine.availability.test_policy_table import (
     AG,
     REPLICA,
     build_settled_world,
-    describe,
+    describe_copy,
 )
 
 TABLE: Final = Path(__file__).parent / "state_table.txt"
@@ -105,7 +105,7 @@ def describe_world(world: World) -> list[str]:
     for server in NODES:
         copy = world.copies[server, "Sales"]
         own_availability = copy.availability
-        words = [server, describe(world, server), copy.db_state.name, f"peers={own_availability.peers}"]
+        words = [server, describe_copy(world, server), copy.db_state.name, f"peers={own_availability.peers}"]
         words.append(f"suspended={own_availability.suspended} lost={own_availability.lost}")
         words.append(f"recovering={copy.recovering} disk_failed={copy.disk_failed}")
         rows.append(" ".join(words))
@@ -119,11 +119,11 @@ def describe_world(world: World) -> list[str]:
     return [*rows, f"listener at {world.listeners}"]
 
 
-def play(steps: recordings.Steps) -> list[str]:
+def play_steps(steps: recordings.Steps) -> list[str]:
     """Return the states after each step; lines that are equal to those of the step before are left out."""
     return recordings.play_steps(build_settled_world().fork(), (("", 0.1), *steps), describe_world)
 
 
 def test_states_are_as_in_the_table(request: pytest.FixtureRequest) -> None:
-    rows = [row for name, steps in SEQUENCES.items() for row in (f"# {name}", *play(steps))]
+    rows = [row for name, steps in SEQUENCES.items() for row in (f"# {name}", *play_steps(steps))]
     recordings.check_lines(TABLE, rows, request)

@@ -9,7 +9,7 @@ import pytest
 from engine import tsql
 from engine.model import DbState, ReplicaWord, SyncState, World
 from tests.engine.availability.test_intent import run_sql, run_statement
-from tests.engine.availability.worlds import ag_lab, do, primaries, run_until
+from tests.engine.availability.worlds import ag_lab, apply_lines, list_primaries, run_until
 from tests.engine.tsql.console import Answer, run_on
 
 AG = "ALTER AVAILABILITY GROUP AG1 "
@@ -26,7 +26,7 @@ def build_settled_world() -> World:
 @cache
 def lose_quorum() -> World:
     world = build_settled_world().fork()
-    do(world, "power-off NODE_2", "power-off NODE_3")
+    apply_lines(world, "power-off NODE_2", "power-off NODE_3")
     run_until(world, 50)
     return world
 
@@ -34,7 +34,7 @@ def lose_quorum() -> World:
 @cache
 def force_quorum() -> World:
     world = lose_quorum().fork()
-    do(world, "stop-cluster NODE_1", "force-quorum NODE_1")
+    apply_lines(world, "stop-cluster NODE_1", "force-quorum NODE_1")
     run_until(world, 60)
     return world
 
@@ -42,14 +42,14 @@ def force_quorum() -> World:
 @cache
 def take_group_offline() -> World:
     world = build_settled_world().fork()
-    do(world, "stop-role AG1")
+    apply_lines(world, "stop-role AG1")
     run_until(world, 30)
     return world
 
 
 def run_batch(world: World, server: str, text: str, then_s: float = 0.1) -> list[int]:
     """Return the message numbers of a batch on *server*, in order."""
-    do(world, f"sql {server} {' '.join(text.split())}")
+    apply_lines(world, f"sql {server} {' '.join(text.split())}")
     events = run_on(world, then_s)
     while not any(event.kind == "sql_done" for event in events):
         events = run_on(world, 1.0)
@@ -154,7 +154,7 @@ def test_a_replica_becomes_asynchronous_and_synchronized_again() -> None:
     synchronous_mode = mode.replace("ASYNCHRONOUS", "SYNCHRONOUS")
     assert run_batch(world, "NODE_1", synchronous_mode, 5) == []
     assert run_batch(world, "NODE_2", f"{AG}FAILOVER", 20) == []
-    assert primaries(world) == ["NODE_2"]
+    assert list_primaries(world) == ["NODE_2"]
 
 
 def test_a_database_leaves_and_joins_again() -> None:
@@ -165,7 +165,7 @@ def test_a_database_leaves_and_joins_again() -> None:
     assert run_batch(world, "NODE_2", "ALTER DATABASE Orders SET HADR AVAILABILITY GROUP = AG1", 10) == []
     assert world.copies["NODE_2", "Orders"].availability.state is SyncState.SYNCHRONIZED
     assert run_batch(world, "NODE_2", f"{AG}FAILOVER", 20) == []
-    assert primaries(world) == ["NODE_2"]
+    assert list_primaries(world) == ["NODE_2"]
 
 
 def test_a_database_joins_again_only_before_the_next_log_backup() -> None:
@@ -196,9 +196,9 @@ def test_a_replica_is_removed_and_added_again() -> None:
             run_batch(world, "NODE_2", f"ALTER DATABASE {database} SET HADR AVAILABILITY GROUP = AG1", 10)
             == []
         )
-    do(world, "power-off NODE_1")
+    apply_lines(world, "power-off NODE_1")
     run_until(world, world.t_s + 40)
-    assert primaries(world) == ["NODE_2"]
+    assert list_primaries(world) == ["NODE_2"]
 
 
 def test_dropping_the_group_on_the_primary_keeps_its_databases() -> None:
@@ -232,7 +232,7 @@ def test_a_new_group_is_created_and_fails_over() -> None:
     assert run_batch(world, "NODE_2", CREATE.replace("NODE_2", "NODE_3")) == [35237]
     assert run_batch(world, "NODE_1", CREATE.replace("[Sales]", "[Orders]")) == [35234]
     assert run_batch(world, "NODE_1", CREATE, 6) == []
-    assert primaries(world) == ["NODE_1"]
+    assert list_primaries(world) == ["NODE_1"]
     assert run_batch(world, "NODE_1", CREATE) == [41042]
     (guid,) = {guid for _, guid in world.replicas}
     assert world.replicas["NODE_1", guid].word is ReplicaWord.PRIMARY_NORMAL
@@ -246,7 +246,7 @@ def test_a_new_group_is_created_and_fails_over() -> None:
     assert run_batch(world, "NODE_1", f"ALTER AVAILABILITY GROUP AG2 {listener}", 3) == []
     assert world.listeners["L2"] == "NODE_1"
     assert run_batch(world, "NODE_2", "ALTER AVAILABILITY GROUP AG2 FAILOVER", 20) == []
-    assert primaries(world) == ["NODE_2"]
+    assert list_primaries(world) == ["NODE_2"]
     assert world.listeners["L2"] == "NODE_2"
 
 
@@ -393,7 +393,7 @@ def test_a_script_of_the_wizard_runs() -> None:
     assert run_batch(world, "NODE_1", "DROP AVAILABILITY GROUP AG1", 2) == []
     tsql.submit_text(world, "NODE_1", WIZARD)
     run_until(world, world.t_s + 60)
-    assert primaries(world) == ["NODE_1"]
+    assert list_primaries(world) == ["NODE_1"]
     assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
     assert world.listeners["AGL"] == "NODE_1"
 
@@ -411,17 +411,17 @@ def test_a_target_that_denies_the_cluster_declines_until_granted() -> None:
     )
     assert run_statement(world, "NODE_2#1", query)["results"][0]["rows"] == [[2]]
     assert run_statement(world, "NODE_1#1", query)["results"][0]["rows"] == [[3]]
-    do(world, "power-off NODE_1")
+    apply_lines(world, "power-off NODE_1")
     run_until(world, 60)
-    assert primaries(world) == []
+    assert list_primaries(world) == []
     assert "[hadrag] Failed to run diagnostics command" in str(world.clusterlog["NODE_2"])
     assert run_sql(world, "NODE_2#1", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == [41104]
     run_until(world, 80)
-    assert primaries(world) == []
+    assert list_primaries(world) == []
     assert run_sql(world, "NODE_2#1", f"GRANT VIEW SERVER STATE TO [{system}]") == []
     assert run_sql(world, "NODE_2#1", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
     run_until(world, 110)
-    assert primaries(world) == ["NODE_2"]
+    assert list_primaries(world) == ["NODE_2"]
 
 
 def test_a_planned_failover_to_such_a_target_returns() -> None:
@@ -429,7 +429,7 @@ def test_a_planned_failover_to_such_a_target_returns() -> None:
     assert run_sql(world, "NODE_2#1", "DENY CONNECT SQL TO [NT AUTHORITY\\SYSTEM]") == []
     assert run_sql(world, "NODE_2#1", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == [41104]
     run_until(world, 40)
-    assert primaries(world) == ["NODE_1"]
+    assert list_primaries(world) == ["NODE_1"]
     assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
 
 
@@ -438,21 +438,21 @@ def test_event_sessions_stop_start_and_start_with_the_service() -> None:
     session = "ALTER EVENT SESSION [AlwaysOn_health] ON SERVER"
     running = "SELECT COUNT(*) FROM sys.dm_xe_sessions WHERE name = 'AlwaysOn_health'"
 
-    def runs() -> bool:
+    def is_session_running() -> bool:
         return bool(run_statement(world, "NODE_3#1", running)["results"][0]["rows"] == [[1]])
 
-    assert runs()
+    assert is_session_running()
     assert run_sql(world, "NODE_3#1", f"{session} STATE = START") == [25705]
     assert run_sql(world, "NODE_3#1", f"{session} STATE=STOP") == []
     assert run_sql(world, "NODE_3#1", f"{session} STATE = STOP;") == [25704]
-    assert not runs()
-    do(world, "restart-service NODE_3")
+    assert not is_session_running()
+    apply_lines(world, "restart-service NODE_3")
     run_until(world, 60)
-    assert runs()
+    assert is_session_running()
     assert run_sql(world, "NODE_3#1", f"{session} WITH (STARTUP_STATE = OFF)") == []
-    do(world, "restart-service NODE_3")
+    apply_lines(world, "restart-service NODE_3")
     run_until(world, 120)
-    assert not runs()
+    assert not is_session_running()
     assert run_sql(world, "NODE_3#1", "ALTER EVENT SESSION nothing ON SERVER STATE = START") == [15151]
     messages = run_statement(world, "NODE_3#1", f"{session} DROP EVENT sqlserver.error_reported")["messages"]
     assert messages[0]["text"].startswith("Not simulated")
@@ -517,7 +517,7 @@ def test_a_leaving_copy_logs_the_end_of_its_connection(server: str, statement: s
 def test_a_statement_waits_for_a_group_that_cannot_come_online() -> None:
     world = build_settled_world().fork()
     assert run_batch(world, "NODE_1", "REVOKE VIEW SERVER STATE FROM [NT AUTHORITY\\SYSTEM]") == []
-    do(world, "sql NODE_1 CREATE AVAILABILITY GROUP AG9 FOR REPLICA ON 'NODE_1' WITH (ENDPOINT_URL = "
+    apply_lines(world, "sql NODE_1 CREATE AVAILABILITY GROUP AG9 FOR REPLICA ON 'NODE_1' WITH (ENDPOINT_URL = "
               "'TCP://NODE_1:5022', AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL)")  # fmt: skip
     assert not [event for event in run_until(world, 70) if event.kind == "sql_done"]
     answers = [Answer(event).numbers for event in run_until(world, 90) if event.kind == "sql_done"]
@@ -549,11 +549,11 @@ def test_a_commit_in_another_database_waits_for_the_secondary_of_that_database()
         "ALTER AVAILABILITY GROUP AG1 SET (REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT = 1)",
         1,
     )
-    do(world, "power-off NODE_2")
+    apply_lines(world, "power-off NODE_2")
     run_on(world, 15)
-    do(world, "sql NODE_1 INSERT Sales.dbo.t VALUES (1)")
+    apply_lines(world, "sql NODE_1 INSERT Sales.dbo.t VALUES (1)")
     run_on(world, 2)
-    do(world, "sql NODE_1#2 SELECT wait_type FROM sys.dm_exec_requests WHERE command = 'INSERT'")
+    apply_lines(world, "sql NODE_1#2 SELECT wait_type FROM sys.dm_exec_requests WHERE command = 'INSERT'")
     done_events = [event for event in run_on(world, 1) if event.kind == "sql_done"]
     assert "HADR_SYNC_COMMIT" in str(done_events[-1])
 

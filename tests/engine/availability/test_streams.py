@@ -8,7 +8,7 @@ from engine.flow import StreamSetup
 from engine.flow.places import count_group_threads, count_mirroring_threads
 from engine.model import World
 from engine.published.clusters import build_group_world
-from tests.engine.availability.worlds import ag_lab, do, run_until
+from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
 
 
 def _get_stream_setup(world: World, server: str) -> StreamSetup:
@@ -19,7 +19,7 @@ def _get_stream_setup(world: World, server: str) -> StreamSetup:
 
 def _build_lab(version: int, *lines: str) -> World:
     world = ag_lab(version=version)
-    do(world, *lines)
+    apply_lines(world, *lines)
     run_until(world, 2)
     return world
 

@@ -10,8 +10,8 @@ import pytest
 from engine.model import World
 from engine.tsql.catalog.shapes import SHAPES, list_columns_in
 from tests.engine.availability.test_intent import run_sql, run_statement
-from tests.engine.availability.worlds import ag_lab, do, run_until
-from tests.engine.tsql.console import ask
+from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
+from tests.engine.tsql.console import submit_batch
 
 STATES: dict[str, tuple[str, ...]] = {
     "healthy": (),
@@ -22,7 +22,7 @@ STATES: dict[str, tuple[str, ...]] = {
 
 
 @cache
-def _start() -> World:
+def _start_lab() -> World:
     world = ag_lab()
     run_until(world, 10)
     return world
@@ -30,14 +30,14 @@ def _start() -> World:
 
 @cache
 def _build_world(state: str) -> World:
-    world = _start().fork()
-    do(world, *STATES[state])
+    world = _start_lab().fork()
+    apply_lines(world, *STATES[state])
     run_until(world, 50)
     return world
 
 
-def _ask(state: str, server: str, text: str) -> list[list[Any]]:
-    answer = ask(_build_world(state).fork(), server, text, then_s=0.1)
+def _query_state(state: str, server: str, text: str) -> list[list[Any]]:
+    answer = submit_batch(_build_world(state).fork(), server, text, then_s=0.1)
     assert answer.numbers == [], answer.texts
     return answer.grids[0]
 
@@ -235,7 +235,7 @@ CASES: list[tuple[str, str, str, list[list[Any]]]] = [
 def test_diagnostic_scripts_read_expected_values_from_the_views(
     state: str, server: str, script: str, rows: list[list[Any]]
 ) -> None:
-    assert _ask(state, server, script) == rows
+    assert _query_state(state, server, script) == rows
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -248,7 +248,7 @@ def test_every_group_view_works_on_every_replica_and_version(state: str) -> None
                 continue
             world.update_instance(server, version=version)
             available_names = [name for name in names if SHAPES[name].since <= version]
-            answer = ask(
+            answer = submit_batch(
                 world, server, "; ".join(f"SELECT * FROM {name}" for name in available_names), then_s=0.5
             )
             assert answer.numbers == []
@@ -259,10 +259,10 @@ def test_every_group_view_works_on_every_replica_and_version(state: str) -> None
 
 def test_a_lost_secondary_retains_the_primarys_log() -> None:
     world = _build_world("secondary lost").fork()
-    do(world, "sql NODE_1 BACKUP LOG Orders TO DISK = 'L:\\Orders.trn'")
+    apply_lines(world, "sql NODE_1 BACKUP LOG Orders TO DISK = 'L:\\Orders.trn'")
     run_until(world, world.tick / 100 + 30)
     query = "SELECT log_reuse_wait, log_reuse_wait_desc FROM sys.databases WHERE name = 'Orders'"
-    assert ask(world, P1, query, then_s=0.1).grids == [[[9, "AVAILABILITY_REPLICA"]]]
+    assert submit_batch(world, P1, query, then_s=0.1).grids == [[[9, "AVAILABILITY_REPLICA"]]]
 
 
 COUNTER = """SELECT cntr_value FROM sys.dm_os_performance_counters WHERE object_name = 'SQLServer:{} Replica'
@@ -271,25 +271,25 @@ COUNTER = """SELECT cntr_value FROM sys.dm_os_performance_counters WHERE object_
 
 def _measure_growth(world: World, server: str, script: str) -> float:
     """Return the increase of a script's only value within ten seconds."""
-    first = ask(world, server, script, then_s=0.1).value
+    first = submit_batch(world, server, script, then_s=0.1).value
     run_until(world, world.tick / 100 + 10)
-    return float(ask(world, server, script, then_s=0.1).value - first) / 10.1
+    return float(submit_batch(world, server, script, then_s=0.1).value - first) / 10.1
 
 
 def test_counters_show_the_log_flow_to_each_replica() -> None:
-    world = _start().fork()
+    world = _start_lab().fork()
     sent_counter = COUNTER.format("Availability", "Bytes Sent to Replica/sec", "AG1:NODE_3")
     log = "SELECT cntr_value FROM sys.dm_os_performance_counters WHERE counter_name = 'Log Bytes Flushed/sec' AND "
     total_growth = _measure_growth(world.fork(), P1, f"{log} instance_name = '_Total'")
     assert _measure_growth(world.fork(), P1, sent_counter) == pytest.approx(total_growth, rel=0.02)
     redone = COUNTER.format("Database", "Redone Bytes/sec", "_Total")
     assert _measure_growth(world.fork(), P3, redone) == pytest.approx(total_growth, rel=0.02)
-    assert ask(world, P1, redone, then_s=0.1).value == 0
+    assert submit_batch(world, P1, redone, then_s=0.1).value == 0
 
 
 def test_transaction_delay_is_the_wait_of_the_commits() -> None:
     """HADR_SYNC_COMMIT and Transaction Delay count the same time; without a synchronous secondary neither counts."""
-    world = _start().fork()
+    world = _start_lab().fork()
     delay = COUNTER.format("Database", "Transaction Delay", "_Total")
     writes = COUNTER.format("Database", "Mirrored Write Transactions/sec", "_Total")
     waits = "SELECT wait_time_ms FROM sys.dm_os_wait_stats WHERE wait_type = 'HADR_SYNC_COMMIT'"
@@ -299,55 +299,59 @@ def test_transaction_delay_is_the_wait_of_the_commits() -> None:
     assert source is not None
     ms_per_write = in_ms / _measure_growth(world.fork(), P1, writes)
     assert ms_per_write == pytest.approx(world.flow.read_source(source).commit_delay_ms, rel=0.05)
-    assert ask(world, P3, waits, then_s=0.1).value == 0
+    assert submit_batch(world, P3, waits, then_s=0.1).value == 0
 
 
 def test_stalled_commits_have_their_waits_and_finite_lags() -> None:
     """Lags were divided by the vanishing rate of a log that stood still: 8115, and a commit time of now."""
     world = ag_lab(version=2017)
     run_until(world, 10)
-    do(world, f"sql {P1} ALTER AVAILABILITY GROUP AG1 SET (REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT = 1)")
+    apply_lines(
+        world, f"sql {P1} ALTER AVAILABILITY GROUP AG1 SET (REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT = 1)"
+    )
     run_until(world, 12)
-    do(world, f"power-off {P2}")
+    apply_lines(world, f"power-off {P2}")
     run_until(world, 80)
     states = "SELECT {} FROM sys.dm_hadr_database_replica_states WHERE database_id = 5 ORDER BY 1"
-    lags = ask(world, P1, states.format("secondary_lag_seconds"), then_s=0.1).grids[0]
+    lags = submit_batch(world, P1, states.format("secondary_lag_seconds"), then_s=0.1).grids[0]
     assert lags == [[None], [0], [pytest.approx(68, abs=5)]]
-    times = ask(
+    times = submit_batch(
         world, P1, states.format("DATEDIFF(SECOND, last_commit_time, SYSDATETIME())"), then_s=0.1
     ).grids[0]
     assert times == [[pytest.approx(68, abs=2)]] * 3
     waiting = "SELECT COUNT(*) FROM sys.{} WHERE wait_type = 'HADR_SYNC_COMMIT' AND {} > 60000"
     for view, column in (("dm_exec_requests", "wait_time"), ("dm_os_waiting_tasks", "wait_duration_ms")):
-        assert int(ask(world, P1, waiting.format(view, column), then_s=0.1).value) > 400
-    do(world, f"sql {P1} ALTER AVAILABILITY GROUP AG1 SET (REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT = 0)")
+        assert int(submit_batch(world, P1, waiting.format(view, column), then_s=0.1).value) > 400
+    apply_lines(
+        world, f"sql {P1} ALTER AVAILABILITY GROUP AG1 SET (REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT = 0)"
+    )
     run_until(world, 100)
-    assert ask(world, P1, waiting.format("dm_exec_requests", "wait_time"), then_s=0.1).value == 0
+    assert submit_batch(world, P1, waiting.format("dm_exec_requests", "wait_time"), then_s=0.1).value == 0
 
 
 def test_the_lag_of_a_suspended_secondary_remains_after_the_workload_has_stopped() -> None:
     world = ag_lab(version=2017)
     run_until(world, 10)
-    do(world, f"sql {P2} ALTER DATABASE Sales SET HADR SUSPEND")
+    apply_lines(world, f"sql {P2} ALTER DATABASE Sales SET HADR SUSPEND")
     run_until(world, 40)
-    do(world, "workload Sales none")
+    apply_lines(world, "workload Sales none")
     run_until(world, 100)
     lag = "SELECT secondary_lag_seconds FROM sys.dm_hadr_database_replica_states WHERE database_id = 5 ORDER BY 1"
-    assert ask(world, P1, lag, then_s=0.1).grids[0] == [[None], [0], [pytest.approx(70, abs=25)]]
+    assert submit_batch(world, P1, lag, then_s=0.1).grids[0] == [[None], [0], [pytest.approx(70, abs=25)]]
 
 
 def test_values_without_a_source_are_null() -> None:
-    world = _start().fork()
-    answer = ask(world, P1, COUNTER.format("Availability", "Flow Control/sec", "_Total"), then_s=0.1)
+    world = _start_lab().fork()
+    answer = submit_batch(world, P1, COUNTER.format("Availability", "Flow Control/sec", "_Total"), then_s=0.1)
     assert answer.value is None
     assert answer.texts[0].startswith("Not simulated")
     wait = "SELECT wait_time_ms FROM sys.dm_os_wait_stats WHERE wait_type = 'HADR_TRANSPORT_FLOW_CONTROL'"
-    assert ask(world, P1, wait, then_s=0.1).value is None
+    assert submit_batch(world, P1, wait, then_s=0.1).value is None
 
 
 @pytest.mark.parametrize(("state", "state_desc"), [("healthy", "clean"), ("no quorum", "unknown")])
 def test_diagnostics_name_the_group_and_the_components(state: str, state_desc: str) -> None:
-    answer = ask(_build_world(state).fork(), P1, "EXEC sp_server_diagnostics", then_s=0.1)
+    answer = submit_batch(_build_world(state).fork(), P1, "EXEC sp_server_diagnostics", then_s=0.1)
     assert [row[2:5] for row in answer.grids[0]] == [
         ["system", 1, "clean"],
         ["resource", 1, "clean"],
@@ -356,22 +360,22 @@ def test_diagnostics_name_the_group_and_the_components(state: str, state_desc: s
         ["events", 0, "unknown"],
         ["AG1", int(state_desc == "clean"), state_desc],
     ]
-    repeated = ask(_build_world(state).fork(), P1, "EXEC sp_server_diagnostics 5", then_s=0.1)
+    repeated = submit_batch(_build_world(state).fork(), P1, "EXEC sp_server_diagnostics 5", then_s=0.1)
     assert repeated.texts == ["Not simulated: sp_server_diagnostics with a repeat interval"]
 
 
 def test_the_last_report_of_a_lost_secondary_ages_with_the_clock() -> None:
     """More load since makes the queue longer and the last commit there no older."""
     world = _build_world("secondary lost").fork()
-    do(world, "workload Sales Workload1 scale=3")
+    apply_lines(world, "workload Sales Workload1 scale=3")
     run_until(world, 80)
-    assert ask(world, P1, RPO, then_s=0.1).grids[0][0] == [P2, 70]
+    assert submit_batch(world, P1, RPO, then_s=0.1).grids[0][0] == [P2, 70]
 
 
 def test_versions_before_2012_have_no_option_for_groups() -> None:
-    world = _start().fork()
+    world = _start_lab().fork()
     world.update_instance(P1, version=2008)
-    assert ask(world, P1, "SELECT SERVERPROPERTY('IsHadrEnabled')", then_s=0.1).value is None
+    assert submit_batch(world, P1, "SELECT SERVERPROPERTY('IsHadrEnabled')", then_s=0.1).value is None
 
 
 def test_alwayson_health_runs_on_instances_with_a_replica() -> None:
@@ -405,13 +409,13 @@ def test_alwayson_health_runs_on_instances_with_a_replica() -> None:
 def test_the_reason_of_a_lost_or_unreachable_secondary_is_shown(
     fault: str, at_s: float, number: int | None, ago_s: int | None
 ) -> None:
-    world = _start().fork()
-    do(world, *([fault] if fault else []))
+    world = _start_lab().fork()
+    apply_lines(world, *([fault] if fault else []))
     run_until(world, 10 + at_s)
     text = """SELECT last_connect_error_number, DATEDIFF(SECOND, last_connect_error_timestamp, GETDATE()),
         CHARINDEX('NODE_2', last_connect_error_description) FROM sys.dm_hadr_availability_replica_states AS s
         JOIN sys.availability_replicas AS r ON r.replica_id = s.replica_id WHERE replica_server_name = 'NODE_2'"""
-    [[value, seconds, place]] = ask(world, "NODE_1", text, then_s=0.1).grids[0]
+    [[value, seconds, place]] = submit_batch(world, "NODE_1", text, then_s=0.1).grids[0]
     assert value == number
     assert seconds is None or abs(seconds - (ago_s or 0)) <= 1
     assert (place or 0) > 0 if number == 35206 else not place
@@ -422,7 +426,7 @@ def test_a_replica_keeps_its_number_and_reads_the_rest_from_the_cluster(state: s
     """Check documented behavior: [DOC: sys.availability_replicas]."""
     text = """SELECT replica_server_name, replica_metadata_id, endpoint_url, DATALENGTH(owner_sid)
         FROM sys.availability_replicas ORDER BY 1"""
-    rows = {row[0]: row[1:] for row in _ask(state, "NODE_1", text)}
+    rows = {row[0]: row[1:] for row in _query_state(state, "NODE_1", text)}
     url = "TCP://NODE_{}:5022".format
     if state == "no quorum":
         assert rows == {"NODE_1": [65536, None, 1]}
@@ -435,8 +439,8 @@ def test_a_replica_keeps_its_number_and_reads_the_rest_from_the_cluster(state: s
 
 
 def test_the_start_of_a_replica_names_the_number_of_its_group() -> None:
-    world = _start().fork()
-    do(world, "restart-service NODE_2")
+    world = _start_lab().fork()
+    apply_lines(world, "restart-service NODE_2")
     run_until(world, 40)
     skipped = [line[4] for line in world.errorlog["NODE_2"] if line[1] == 35262 and line[0] > 1000]
     assert [text.partition("Group ID:")[2].partition(")")[0].strip() for text in skipped] == ["65536"] * 2
@@ -447,8 +451,8 @@ def test_the_views_agree_while_a_primary_goes_offline_and_comes_back() -> None:
 
     [DOC: database replica states]
     """
-    world = _start().fork()
-    do(world, "move-role AG1 NODE_3")  # NODE_3 is no automatic target: NODE_1 becomes primary again
+    world = _start_lab().fork()
+    apply_lines(world, "move-role AG1 NODE_3")  # NODE_3 is no automatic target: NODE_1 becomes primary again
     text = """SELECT s.role_desc, s.operational_state_desc, s.connected_state, MAX(d.synchronization_state)
         FROM sys.dm_hadr_availability_replica_states s JOIN sys.dm_hadr_database_replica_states d
         ON d.replica_id = s.replica_id WHERE s.is_local = 1
@@ -457,7 +461,7 @@ def test_the_views_agree_while_a_primary_goes_offline_and_comes_back() -> None:
     for _ in range(24):
         run_until(world, world.t_s + 0.5)
         for server, rows in seen.items():
-            rows.update(tuple(row) for row in ask(world.fork(), server, text, then_s=0.1).grids[0])
+            rows.update(tuple(row) for row in submit_batch(world.fork(), server, text, then_s=0.1).grids[0])
     assert {row[:2] for row in seen["NODE_1"]} >= {
         ("RESOLVING", "OFFLINE"),
         ("PRIMARY", "PENDING"),

@@ -6,7 +6,7 @@ import pytest
 
 from engine.model import DbState, World
 from tests.engine.availability.test_statements import run_batch
-from tests.engine.availability.worlds import ag_lab, do, run_until
+from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
 
 DROP = "DROP AVAILABILITY GROUP AG1"
 OFF = "ALTER DATABASE Sales SET HADR OFF"
@@ -16,7 +16,7 @@ RECOVER = "RESTORE DATABASE Sales WITH RECOVERY"
 def lose_quorum() -> World:
     world = ag_lab()
     run_until(world, 5)
-    do(world, "power-off NODE_2", "power-off NODE_3", "power-off FSW")
+    apply_lines(world, "power-off NODE_2", "power-off NODE_3", "power-off FSW")
     run_until(world, 40)
     return world
 
@@ -24,7 +24,7 @@ def lose_quorum() -> World:
 def stop_cluster_service() -> World:
     world = ag_lab()
     run_until(world, 5)
-    do(world, "stop-cluster NODE_2")
+    apply_lines(world, "stop-cluster NODE_2")
     run_until(world, 10)
     return world
 
@@ -32,14 +32,14 @@ def stop_cluster_service() -> World:
 def evict_node() -> World:
     world = ag_lab()
     run_until(world, 5)
-    do(world, "evict NODE_2")
+    apply_lines(world, "evict NODE_2")
     run_until(world, 20)
     return world
 
 
 def restart_evicted_node() -> World:
     world = evict_node()
-    do(world, "restart-service NODE_2")
+    apply_lines(world, "restart-service NODE_2")
     run_until(world, 60)
     return world
 
@@ -59,7 +59,7 @@ def test_databases_can_be_recovered_without_the_cluster(build: object, server: s
     world: World = build()
     assert run_batch(world, server, statement) == []
     assert world.copies[server, "Sales"].db_state is DbState.RESTORING
-    do(world, f"sql {server} {RECOVER}")
+    apply_lines(world, f"sql {server} {RECOVER}")
     run_until(world, world.t_s + 10)
     assert world.copies[server, "Sales"].db_state is DbState.ONLINE
     assert run_batch(world, server, "DROP DATABASE Sales") == []
@@ -79,7 +79,7 @@ def test_a_group_dropped_without_quorum_returns_until_a_second_drop() -> None:
     world = lose_quorum()
     run_batch(world, "NODE_1", DROP)
     assert run_batch(world, "NODE_1", DROP) == [35220]
-    do(world, "power-on FSW", "power-on NODE_2")
+    apply_lines(world, "power-on FSW", "power-on NODE_2")
     run_until(world, 400)
     assert world.nodes["NODE_1"].partition
     assert world.nodes["NODE_1"].config.groups
@@ -91,7 +91,7 @@ def test_a_group_dropped_without_quorum_returns_until_a_second_drop() -> None:
 def test_a_copy_that_left_without_quorum_leaves_the_configuration_later() -> None:
     world = stop_cluster_service()
     run_batch(world, "NODE_2", OFF)
-    do(world, "start-cluster NODE_2")
+    apply_lines(world, "start-cluster NODE_2")
     run_until(world, 60)
     group = world.nodes["NODE_2"].config.groups[0]
     assert ("Sales", "NODE_2") not in group.joined

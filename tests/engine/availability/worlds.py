@@ -46,7 +46,7 @@ def build_many_groups(groups: int, databases: int) -> Scenario:
     return load_scenario("\n".join([*lines, tail]), "ag-lab")
 
 
-def do(world: World, *lines: str) -> None:
+def apply_lines(world: World, *lines: str) -> None:
     for line in lines:
         simulator.apply_input(world, parse_line(line))
 
@@ -55,6 +55,6 @@ def run_until(world: World, t_s: float) -> list[Event]:
     return simulator.advance_world(world, round(t_s * 100))
 
 
-def primaries(world: World) -> list[str]:
+def list_primaries(world: World) -> list[str]:
     """Return the servers whose databases accept commits."""
     return sorted({key[0] for key in world.copies if serving.is_serving(world, key)})

@@ -39,26 +39,26 @@ class Oracle:
         self.version = dict.fromkeys(self.nodes, 0)
         self.tag = 0
 
-    def check(self, facts: Settled, members: Collection[str], counted: Collection[str]) -> str:
+    def find_problem(self, facts: Settled, members: Collection[str], counted: Collection[str]) -> str:
         """Return the problem of the engine's *members* and *counted* votes; "" if the documentation allows them."""
         member_set = frozenset(members)
-        allowed = self._members(facts)
+        allowed = self._derive_members(facts)
         if member_set not in allowed:
             return f"members {sorted(member_set)}, allowed {[sorted(allowed_set) for allowed_set in allowed]}"
-        self._adopt(facts, member_set, frozenset(counted))
+        self._adopt_state(facts, member_set, frozenset(counted))
         if not member_set:
             return ""
         nodes, witness = self._expected_votes(facts)
         counted_nodes = frozenset(counted)
         if len(counted_nodes) != nodes or not counted_nodes <= member_set | (
-            frozenset(self.nodes) if self._static() else member_set
+            frozenset(self.nodes) if self._is_static() else member_set
         ):
             return f"counted {sorted(counted_nodes)}, expected {nodes} of {sorted(member_set)}, witness {witness}"
         return ""
 
-    def leave(self, name: str) -> None:
+    def stop_member(self, name: str) -> None:
         """Stop a member cleanly: with dynamic quorum its vote is removed first."""
-        if name not in self.members or self._static():
+        if name not in self.members or self._is_static():
             return
         left = self.members - {name}
         newest = max(self.version[member] for member in self.members) + 1
@@ -67,13 +67,13 @@ class Oracle:
             self.votes[newest] = (left, False)
         self.members = left
 
-    def _static(self) -> bool:
+    def _is_static(self) -> bool:
         return self.windows == "2008 R2"
 
     def _expected_votes(self, facts: Settled) -> tuple[int, bool]:
         member_count, configured = len(self.members), self.witness != "none"
         reached = bool(self.members & facts.witness_reached)
-        if self._static():
+        if self._is_static():
             return len(self.nodes), configured
         if self.windows == "2012":
             return (member_count, True) if configured else (1 if member_count == 2 else member_count, False)
@@ -81,7 +81,7 @@ class Oracle:
             return member_count, member_count % 2 == 0
         return member_count - (member_count % 2 == 0), False
 
-    def _majority(self, nodes: frozenset[str], version: int, witness: bool) -> bool:
+    def _has_majority(self, nodes: frozenset[str], version: int, witness: bool) -> bool:
         voters, witness_votes = self.votes.get(version, self._first_votes())
         return 2 * (len(nodes & voters) + (witness and witness_votes)) > len(voters) + witness_votes
 
@@ -91,29 +91,29 @@ class Oracle:
             return everyone, False
         return everyone, self.windows in ("2008 R2", "2012") or len(everyone) % 2 == 0
 
-    def _members(self, facts: Settled) -> list[frozenset[str]]:
+    def _derive_members(self, facts: Settled) -> list[frozenset[str]]:
         if self.members:
             version = max(self.version[name] for name in self.members)
             sides = [group & self.members for group in facts.groups]
-            able = [s for s in sides if s and self._majority(s, version, bool(s & facts.witness_reached))]
+            able = [s for s in sides if s and self._has_majority(s, version, bool(s & facts.witness_reached))]
             if able:
                 return [self._with_joiners(able_side, facts) for able_side in able]
-        forming = [group for group in facts.groups if self._forms(group, facts)]
+        forming = [group for group in facts.groups if self._can_form(group, facts)]
         return forming or [frozenset()]
 
     def _with_joiners(self, nodes: frozenset[str], facts: Settled) -> frozenset[str]:
         return next(group for group in facts.groups if nodes <= group)
 
-    def _forms(self, group: frozenset[str], facts: Settled) -> bool:
+    def _can_form(self, group: frozenset[str], facts: Settled) -> bool:
         newest = max(self.version[name] for name in group)
         reached = bool(group & facts.witness_reached)
         if reached and self.tag > newest:
             if self.witness != "disk":
-                return self._majority(group, newest, False)
+                return self._has_majority(group, newest, False)
             newest = self.tag
-        return self._majority(group, newest, reached)
+        return self._has_majority(group, newest, reached)
 
-    def _adopt(self, facts: Settled, current_members: frozenset[str], counted: frozenset[str]) -> None:
+    def _adopt_state(self, facts: Settled, current_members: frozenset[str], counted: frozenset[str]) -> None:
         changed = current_members != self.members
         self.members = current_members
         if not current_members:

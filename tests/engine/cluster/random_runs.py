@@ -19,9 +19,9 @@ from engine.drill.running.build import build_world
 from engine.inputs import InputError
 from engine.model import World
 from engine.protocol import serving
-from tests.engine.availability.worlds import SCENARIOS, ag_lab, do, run_until
+from tests.engine.availability.worlds import SCENARIOS, ag_lab, apply_lines, run_until
 from tests.engine.cluster.quorum_oracle import Oracle, Settled
-from tests.engine.cluster.worlds import SITES, fci_lab, pair, sites
+from tests.engine.cluster.worlds import SITES, build_pair, build_sites, fci_lab
 from tests.events import read_field
 
 VERSIONS = ("2008 R2", "2012", "2012 R2", "2016", "2019", "2022")
@@ -33,19 +33,19 @@ def mirroring_lab(seed: int) -> World:
     return build_world(load_scenario((SCENARIOS / "lab.toml").read_text(encoding="utf-8"), "lab"), seed)
 
 
-def _pair(kind: str) -> Callable[[int], World]:
-    return lambda seed: pair(kind, VERSIONS[seed % len(VERSIONS)], seed)
+def _pair_builder(kind: str) -> Callable[[int], World]:
+    return lambda seed: build_pair(kind, VERSIONS[seed % len(VERSIONS)], seed)
 
 
 LABS: dict[str, Callable[[int], World]] = {
     "lab": mirroring_lab,
     "ag-lab": ag_lab,
     "fci-lab": fci_lab,
-    "pair-disk": _pair("disk"),
-    "pair-share": _pair("file share"),
-    "pair-cloud": _pair("cloud"),
-    "pair-none": _pair("none"),
-    "sites": lambda seed: sites(VERSIONS[seed % len(VERSIONS)], seed),
+    "pair-disk": _pair_builder("disk"),
+    "pair-share": _pair_builder("file share"),
+    "pair-cloud": _pair_builder("cloud"),
+    "pair-none": _pair_builder("none"),
+    "sites": lambda seed: build_sites(VERSIONS[seed % len(VERSIONS)], seed),
 }
 REPLICA = "ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON '{target}' WITH "
 GROUP_STATEMENTS = (
@@ -200,7 +200,7 @@ class Run:
     def nodes(self) -> list[str]:
         return list(self.world.nodes) or list(self.world.computers)
 
-    def faults(self) -> list[str]:
+    def list_faults(self) -> list[str]:
         """Return every fault and repair; the world may refuse them."""
         chance = self.chance
         node, second_node = chance.sample(self.nodes, 2) if len(self.nodes) > 1 else (self.nodes[0], "")
@@ -304,26 +304,26 @@ class Run:
 
     def _apply(self, line: str) -> None:
         with contextlib.suppress(InputError):
-            do(self.world, line)
+            apply_lines(self.world, line)
             if self.oracle is not None and line.startswith(("stop-cluster", "shutdown-server")):
-                self.oracle.leave(line.split()[1])
+                self.oracle.stop_member(line.split()[1])
             self.lines.append(f"{self.world.t_s:.2f} {line}")
 
-    def force(self) -> None:
+    def force_quorum(self) -> None:
         """Force quorum, which accepts data loss."""
         self.forced = True
         for name in self.nodes:
             waiting = self.world.nodes.get(name)
             if waiting is not None and not any(node.partition for node in self.world.nodes.values()):
                 self.apply(f"force-quorum {name}")
-        self.wait(20)
+        self.run_and_check(20)
         for server in self.world.instances:
             if self.world.nodes:
                 self.apply(f"sql {server} ALTER AVAILABILITY GROUP AG1 FORCE_FAILOVER_ALLOW_DATA_LOSS")
             else:
                 self.apply(f"sql {server} ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS")
-            self.wait(20)
-            if self.serving():
+            self.run_and_check(20)
+            if self.list_serving_servers():
                 break
 
     def swap_servers(self) -> None:
@@ -331,12 +331,12 @@ class Run:
 
         A copy that missed this commit must not serve afterwards. Half of the runs lose the target of a failover.
         """
-        chance, led = self.chance, self.serving()
+        chance, led = self.chance, self.list_serving_servers()
         other_servers = sorted({key[0] for key in self.world.copies if key[1] == "Sales"} - set(led))
         if not led or not other_servers:
             return
-        self.insert()
-        self.wait(1)
+        self.insert_rows()
+        self.run_and_check(1)
         servers = led[0], chance.choice(other_servers)
         first_outage, second_outage, last_outage = (chance.choice(OUTAGES) for _ in range(3))
         steps = [(servers[0], first_outage[0]), (servers[1], second_outage[0]), (servers[0], first_outage[1]),
@@ -346,15 +346,15 @@ class Run:
             steps = steps[1:2] + steps[3:]
             statement = (GROUP_STATEMENTS if names else SESSION_STATEMENTS)[0]
             self.apply(f"sql {servers[1] if names else servers[0]} {statement}")
-            self.wait(chance.choice((0.1, 0.5, 3)))
+            self.run_and_check(chance.choice((0.1, 0.5, 3)))
         names = names or {"endpoint": "Mirroring", "data": "PARTNER"}
         for server, line in steps:
             self.apply(line.format(server=server, node=self.world.instances[server].computer, **names))
-            self.wait(chance.choice((0.5, 3, 12, 30, 90)))
-            self.insert()
-            self.wait(chance.choice((0.5, 12, 30)))
+            self.run_and_check(chance.choice((0.5, 3, 12, 30, 90)))
+            self.insert_rows()
+            self.run_and_check(chance.choice((0.5, 12, 30)))
 
-    def insert(self) -> None:
+    def insert_rows(self) -> None:
         """Insert a unique row on each server; secondaries and stale principals refuse it."""
         self.sent += 1
         for server in sorted({key[0] for key in self.world.copies if key[1] == "Sales"}):
@@ -362,12 +362,12 @@ class Run:
 
     # --- what must hold -----------------------------------------------------------------------------------
 
-    def serving(self) -> list[str]:
+    def list_serving_servers(self) -> list[str]:
         return sorted(
             {key[0] for key in self.world.copies if key[1] == "Sales" and serving.is_serving(self.world, key)}
         )
 
-    def wait(self, seconds: float) -> None:
+    def run_and_check(self, seconds: float) -> None:
         """Let time pass; collect answers, and check for a split brain every two seconds."""
         end_s = self.world.t_s + seconds
         while self.world.t_s < end_s - 1e-9:
@@ -379,8 +379,10 @@ class Run:
                     if answered:
                         self.acknowledged.add(int(read_field(event, "batch").rpartition("(")[2].rstrip(") ")))
             partitions = {node.partition for node in self.world.nodes.values() if node.partition}
-            if not self.forced and (len(partitions) > 1 or len(self.serving()) > 1):
-                self.problems.append(f"split brain at {self.world.t_s}: {self.serving()} {partitions}")
+            if not self.forced and (len(partitions) > 1 or len(self.list_serving_servers()) > 1):
+                self.problems.append(
+                    f"split brain at {self.world.t_s}: {self.list_serving_servers()} {partitions}"
+                )
 
     def ask_oracle(self) -> None:
         if self.oracle is None or self.forced:
@@ -388,17 +390,19 @@ class Run:
         world = self.world
         running = [name for name, node in world.nodes.items() if world.computers[name].powered
                    and node.service == "running"]  # fmt: skip
-        reach = {name for name in running if self._reaches(name)}
+        reach = {name for name in running if self._is_reachable(name)}
         partitioned_nodes = [name for name in world.nodes if world.nodes[name].partition]
         counted = world.nodes[partitioned_nodes[0]].config.counted if partitioned_nodes else ()
-        problem = self.oracle.check(
-            Settled(list(self._groups(running)), frozenset(reach)), partitioned_nodes, counted
+        problem = self.oracle.find_problem(
+            Settled(list(self._iterate_connected_groups(running)), frozenset(reach)),
+            partitioned_nodes,
+            counted,
         )
         if problem:
             self.problems.append(f"oracle at {world.t_s}: {problem}")
             self.oracle = None
 
-    def _groups(self, running: list[str]) -> Iterator[frozenset[str]]:
+    def _iterate_connected_groups(self, running: list[str]) -> Iterator[frozenset[str]]:
         """Yield the groups of physically connected nodes, derived from the applied lines about cables and links."""
         plugged = [name for name in running if self.world.computers[name].nic_up]
         cut = self._is_partitioned()
@@ -412,7 +416,7 @@ class Run:
         cuts = [line.split()[1] for line in self.lines if line.split()[1] in ("cut", "mend")]
         return bool(cuts) and cuts[-1] == "cut" and len(self.world.nodes) == 2
 
-    def _reaches(self, name: str) -> bool:
+    def _is_reachable(self, name: str) -> bool:
         assert self.oracle is not None
         states = [
             line.split()[1] for line in self.lines if line.split()[1] in ("fail-witness", "mend-witness")
@@ -427,24 +431,24 @@ class Run:
     # --- the run ------------------------------------------------------------------------------------------
 
     def play(self) -> list[str]:
-        first = self.serving()[0]
+        first = self.list_serving_servers()[0]
         run_until(self.world, 5)
         tsql.submit_text(self.world, first, "USE Sales; CREATE TABLE marker (n int)")
-        self.wait(5)
+        self.run_and_check(5)
         self.ask_oracle()
         if not self.settled and self.chance.random() < 0.5:
             self.swap_servers()
         force_at = self.chance.randint(2, 7) if self.chance.random() < 0.2 else -1
         for step in range(8):
-            self.insert()
-            self.wait(0.5)
+            self.insert_rows()
+            self.run_and_check(0.5)
             if step == force_at:
-                self.force()
-            self.apply(self.chance.choice(self.faults()))
-            self.wait(SETTLED_S if self.settled else self.chance.choice((0.5, 3, 8, 12, 30, 90)))
+                self.force_quorum()
+            self.apply(self.chance.choice(self.list_faults()))
+            self.run_and_check(SETTLED_S if self.settled else self.chance.choice((0.5, 3, 8, 12, 30, 90)))
             self.ask_oracle()
-            self.insert()
-            self.wait(1)
+            self.insert_rows()
+            self.run_and_check(1)
         self.heal()
         return self.problems
 
@@ -466,10 +470,10 @@ class Run:
             self.apply("end-transaction Sales")
         for cluster in self.world.clusters:
             self.apply(f"mend-witness {cluster}")
-        self.wait(150)
+        self.run_and_check(150)
         for name in self.world.nodes:
             self.apply(f"start-cluster {name}")
-        self.wait(150)
+        self.run_and_check(150)
         for cluster in self.world.clusters:
             for name in self.world.clusters[cluster].nodes:
                 self.apply(f"set-weight {name} 1")
@@ -485,21 +489,21 @@ class Run:
             if not instance.clustered:
                 self.apply(f"start-service {server}")
                 self.apply(f"sql {server} ALTER ENDPOINT {endpoint} STATE = STARTED")
-        self.wait(HEALED_S - 300)
-        if not self.serving() and self.forced:
-            self.force()
-            self.wait(120)
+        self.run_and_check(HEALED_S - 300)
+        if not self.list_serving_servers() and self.forced:
+            self.force_quorum()
+            self.run_and_check(120)
         if pending := sorted(server for (server, _), state in self.world.replicas.items() if state.pending):
             self.problems.append(f"failover still pending on {pending}")
-        led = self.serving()
+        led = self.list_serving_servers()
         if len(led) != 1:
             self.problems.append(f"not healed: {led}")
             return
-        rows = self._rows(led[0])
+        rows = self._read_rows(led[0])
         if not self.forced and (lost_rows := self.acknowledged - rows):
             self.problems.append(f"acknowledged and lost: {sorted(lost_rows)} of {len(self.acknowledged)}")
 
-    def _rows(self, server: str) -> set[int]:
+    def _read_rows(self, server: str) -> set[int]:
         tsql.submit_text(self.world, f"{server}#9", "SELECT n FROM Sales.dbo.marker WITH (NOLOCK)")
         done_events = [e for e in run_until(self.world, self.world.t_s + 30) if e.kind == "sql_done"]
         grids = [

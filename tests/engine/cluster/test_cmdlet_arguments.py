@@ -13,8 +13,8 @@ from engine.internal_errors import INTERNAL_ERROR
 from engine.powershell.parameters import PARAMETERS, resolve
 from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError
 from tests.engine.availability.worlds import ag_lab
-from tests.engine.cluster.test_powershell import ask
-from tests.engine.cluster.worlds import pair
+from tests.engine.cluster.test_powershell import run_cmdlet
+from tests.engine.cluster.worlds import build_pair
 
 NOT_A_NUMBER = (
     'Cannot convert value "{0}" to type "System.{1}". Error: "Input string was not in a correct format."'
@@ -69,7 +69,7 @@ def test_a_parameter_that_is_not_simulated_needs_no_argument_to_be_refused() -> 
 def test_an_invalid_argument_is_refused(line: str, text: str) -> None:
     world = ag_lab(version=2019)
     before = world.compute_state_hash()
-    assert text in ask(world, line)
+    assert text in run_cmdlet(world, line)
     assert world.compute_state_hash() == before
 
 
@@ -88,7 +88,7 @@ NAMES = {
 
 @pytest.mark.parametrize(("line", "names"), NAMES.items(), ids=list(NAMES))
 def test_valid_patterns_and_numbers_select_objects(line: str, names: list[str]) -> None:
-    rows = ask(ag_lab(), line).splitlines()[2:]
+    rows = run_cmdlet(ag_lab(), line).splitlines()[2:]
     assert [row.split()[0] for row in rows] == names
 
 
@@ -102,7 +102,7 @@ def test_any_argument_gives_a_result(cmdlet: str, data: st.DataObject) -> None:
     line = " ".join(
         [cmdlet, *(f"-{name} {data.draw(WORDS)}" for name in data.draw(st.lists(st.sampled_from(words))))]
     )
-    assert INTERNAL_ERROR not in ask(ag_lab(), f"{line} {data.draw(WORDS)}")
+    assert INTERNAL_ERROR not in run_cmdlet(ag_lab(), f"{line} {data.draw(WORDS)}")
 
 
 BY_VERSION = (
@@ -139,10 +139,12 @@ def test_each_version_of_windows_has_its_parameters_and_cmdlets(line: str, last:
     refusal = f"A parameter cannot be found that matches parameter name '{name}'."
     if not name:
         refusal = f"The term '{line.partition(' ')[0]}' is not recognized as the name of a cmdlet, function,"
-    refusing_versions = [windows for windows in WINDOWS if refusal in ask(pair("disk", windows), line, "N1")]
+    refusing_versions = [
+        windows for windows in WINDOWS if refusal in run_cmdlet(build_pair("disk", windows), line, "N1")
+    ]
     assert refusing_versions == list(WINDOWS[: WINDOWS.index(last) + 1] if last else ())
 
 
 def test_a_prefix_of_two_parameters_is_ambiguous() -> None:
     text = "the parameter name 'N' is ambiguous. Possible matches include: -Name -Node."
-    assert text in ask(ag_lab(), "Move-ClusterGroup AG1 -N NODE_2")
+    assert text in run_cmdlet(ag_lab(), "Move-ClusterGroup AG1 -N NODE_2")

@@ -8,8 +8,8 @@ from engine import tsql
 from engine.cluster import config
 from engine.drill.running.drill import Drill, DrillMode
 from engine.model import ResourceState
-from tests.engine.availability.worlds import do, run_until
-from tests.engine.cluster.worlds import sites
+from tests.engine.availability.worlds import apply_lines, run_until
+from tests.engine.cluster.worlds import build_sites
 from tests.shipped_scenarios import load_shipped_scenario
 
 
@@ -27,15 +27,15 @@ def test_a_run_continues_after_the_owner_of_a_role_is_evicted(first_line: str) -
 
 def test_a_move_that_a_lost_partition_began_does_not_stay_pending() -> None:
     """The new primary loses power during a failover, and the old one its network."""
-    world = sites()
+    world = build_sites()
     run_until(world, 11)
     tsql.submit_text(world, "N2", "ALTER AVAILABILITY GROUP AG1 FAILOVER")
     run_until(world, 11.1)
-    do(world, "power-off N2")
+    apply_lines(world, "power-off N2")
     run_until(world, 12.1)
-    do(world, "pull-cable N1")
+    apply_lines(world, "pull-cable N1")
     run_until(world, 60)
     assert config.read_role_state(world.nodes["N3"].config.roles[0]) != "Pending"
-    do(world, "plug-cable N1", "power-on N2")
+    apply_lines(world, "plug-cable N1", "power-on N2")
     run_until(world, 400)
     assert world.nodes["N3"].config.roles[0].state is ResourceState.ONLINE

@@ -11,7 +11,14 @@ from engine.inputs import InputError
 from engine.messages import SqlError
 from engine.model import AvailabilityGroup, CommitMode, Failover, Replica, ResourceState, World
 from tests.engine.availability.test_intent import run_sql, run_statement
-from tests.engine.cluster.worlds import build_cluster_world, do, fci_lab, role, run_until, serves
+from tests.engine.cluster.worlds import (
+    apply_lines,
+    build_cluster_world,
+    fci_lab,
+    get_role,
+    is_served,
+    run_until,
+)
 from tests.events import read_field
 
 
@@ -45,7 +52,7 @@ def test_the_failover_policy_defines_a_failure(
     query = "SELECT FailureConditionLevel, HealthCheckTimeout FROM sys.dm_os_cluster_properties"
     assert run_statement(world, "SQLFCI1", query)["results"][0]["rows"] == [[level, timeout_ms]]
     start_s = world.t_s
-    do(world, fault)
+    apply_lines(world, fault)
     events = run_until(world, start_s + 100)
     noticed = [event.tick / 100 - start_s for event in events if read_field(event, "what") == "role-failed"]
     assert noticed == ([pytest.approx(noticed_s, abs=0.1)] if noticed_s is not None else [])
@@ -54,7 +61,7 @@ def test_the_failover_policy_defines_a_failure(
 def test_a_node_without_power_costs_half_a_minute() -> None:
     world = fci_lab()
     run_until(world, 30)
-    do(world, "power-off NODE_1")
+    apply_lines(world, "power-off NODE_1")
     run_until(world, 120)
     assert list_moves(world) == [("automatic", "power-off", "NODE_1", "NODE_2")]
     stamps = list_times_s(world.failovers[0])
@@ -64,7 +71,7 @@ def test_a_node_without_power_costs_half_a_minute() -> None:
     assert 20 <= stamps[-1] - stamps[0] <= 60  # published as 20 to 60 s
     assert world.instances["SQLFCI1"].computer == "NODE_2"
     assert world.clients["APP"].connected_to == "SQLFCI1"
-    assert role(world, "SQLFCI2").owner == "NODE_3"
+    assert get_role(world, "SQLFCI2").owner == "NODE_3"
 
 
 def test_a_short_power_failure_still_causes_a_failover() -> None:
@@ -73,9 +80,9 @@ def test_a_short_power_failure_still_causes_a_failover() -> None:
     for back_s in (1.0, 60.0):
         world = fci_lab()
         run_until(world, 30)
-        do(world, "power-off NODE_1")
+        apply_lines(world, "power-off NODE_1")
         run_until(world, 30 + back_s)
-        do(world, "power-on NODE_1")
+        apply_lines(world, "power-on NODE_1")
         run_until(world, 200)
         (move,) = world.failovers
         assert (move.from_server, move.to_server) == ("NODE_1", "NODE_2")
@@ -87,7 +94,7 @@ def test_a_short_power_failure_still_causes_a_failover() -> None:
 def test_a_planned_move_takes_15_s() -> None:
     world = fci_lab()
     run_until(world, 30)
-    do(world, "move-role SQLFCI1 NODE_2")
+    apply_lines(world, "move-role SQLFCI1 NODE_2")
     run_until(world, 60)
     assert list_moves(world) == [("role-move", "move-role", "NODE_1", "NODE_2")]
     stamps = list_times_s(world.failovers[0])
@@ -98,22 +105,22 @@ def test_a_planned_move_takes_15_s() -> None:
 def test_a_role_that_comes_online_does_not_move_to_its_own_node() -> None:
     world = fci_lab()
     run_until(world, 30)
-    do(world, "move-role SQLFCI1 NODE_2")
-    while (role(world, "SQLFCI1").owner, role(world, "SQLFCI1").state) != (
+    apply_lines(world, "move-role SQLFCI1 NODE_2")
+    while (get_role(world, "SQLFCI1").owner, get_role(world, "SQLFCI1").state) != (
         "NODE_2",
         ResourceState.ONLINE_PENDING,
     ):
         run_until(world, world.t_s + 0.5)
         assert world.t_s < 60
     with pytest.raises(InputError, match="NODE_2 already owns SQLFCI1"):
-        do(world, "move-role SQLFCI1 NODE_2")
+        apply_lines(world, "move-role SQLFCI1 NODE_2")
 
 
 def test_a_node_keeps_its_address_when_an_instance_moves() -> None:
     world = fci_lab()
     before = {name: config.get_address(world, name) for name in world.nodes}
     assert len(set(before.values())) == len(before)
-    do(world, "move-role SQLFCI1 NODE_2")
+    apply_lines(world, "move-role SQLFCI1 NODE_2")
     run_until(world, 60)
     assert {name: config.get_address(world, name) for name in world.nodes} == before
 
@@ -122,15 +129,15 @@ def test_a_node_keeps_its_address_when_an_instance_moves() -> None:
 def test_the_service_restarts_on_its_node_before_it_moves(fault: str, noticed_s: float) -> None:
     world = fci_lab()
     run_until(world, 30)
-    do(world, fault)
+    apply_lines(world, fault)
     run_until(world, 30 + noticed_s - 1)
-    assert not serves(world)
-    assert role(world, "SQLFCI1").state is ResourceState.ONLINE
+    assert not is_served(world)
+    assert get_role(world, "SQLFCI1").state is ResourceState.ONLINE
     run_until(world, 30 + noticed_s + 10)
-    assert serves(world)
+    assert is_served(world)
     assert world.instances["SQLFCI1"].computer == "NODE_1"
     assert not world.failovers
-    do(world, fault)
+    apply_lines(world, fault)
     run_until(world, 200)
     assert [move[2:] for move in list_moves(world)] == [("NODE_1", "NODE_2")]
 
@@ -149,22 +156,22 @@ def test_the_cluster_restarts_a_failed_agent_without_its_instance(line: str) -> 
     world = fci_lab()
     run_until(world, 10)
     started_tick = world.instances["SQLFCI1"].started_tick
-    do(world, line)
-    agent = role(world, "SQLFCI1").resources[-1]
-    assert config.read_resource_state(world, role(world, "SQLFCI1"), agent) is ResourceState.FAILED
-    assert serves(world)
+    apply_lines(world, line)
+    agent = get_role(world, "SQLFCI1").resources[-1]
+    assert config.read_resource_state(world, get_role(world, "SQLFCI1"), agent) is ResourceState.FAILED
+    assert is_served(world)
     run_until(world, 30)
-    assert config.read_resource_state(world, role(world, "SQLFCI1"), agent) is ResourceState.ONLINE
+    assert config.read_resource_state(world, get_role(world, "SQLFCI1"), agent) is ResourceState.ONLINE
     assert world.instances["SQLFCI1"].started_tick == started_tick
-    assert not role(world, "SQLFCI1").restarts
+    assert not get_role(world, "SQLFCI1").restarts
 
 
 def test_the_cluster_log_names_the_failed_resource() -> None:
     world = fci_lab()
     run_until(world, 10)
-    do(world, "fail-resource SQL IP Address 1 (SQLFCI1)")
+    apply_lines(world, "fail-resource SQL IP Address 1 (SQLFCI1)")
     run_until(world, 60)
-    do(world, "ps NODE_1 Stop-Service MSSQLSERVER -Force")
+    apply_lines(world, "ps NODE_1 Stop-Service MSSQLSERVER -Force")
     run_until(world, 70)
     lines = [line[3] for lines in world.clusterlog.values() for line in lines]
     failed = [text.split("'")[1] for text in lines if "FAILURENOTIFICATION" in text]
@@ -176,55 +183,55 @@ def test_repeated_failures_exhaust_the_threshold() -> None:
     world = fci_lab()
     for number in range(1, 8):
         run_until(world, number * 60)
-        if role(world, "SQLFCI1").state is ResourceState.ONLINE:
-            do(world, "fail-resource SQL Server (SQLFCI1)")
+        if get_role(world, "SQLFCI1").state is ResourceState.ONLINE:
+            apply_lines(world, "fail-resource SQL Server (SQLFCI1)")
     run_until(world, 540)
-    assert role(world, "SQLFCI1").state is ResourceState.FAILED
+    assert get_role(world, "SQLFCI1").state is ResourceState.FAILED
     assert len(list_moves(world)) == 3  # the number of nodes less one
     lines = [line[3] for lines in world.clusterlog.values() for line in lines]
     assert any(text.startswith("Not failing over group SQLFCI1, failoverCount 4") for text in lines)
-    do(world, "start-role SQLFCI1")
+    apply_lines(world, "start-role SQLFCI1")
     run_until(world, 600)
-    assert serves(world)
+    assert is_served(world)
 
 
 def test_without_another_possible_owner_the_instance_stays() -> None:
     world = fci_lab()
-    do(world, "set-owners SQL Server (SQLFCI1) NODE_1")
+    apply_lines(world, "set-owners SQL Server (SQLFCI1) NODE_1")
     run_until(world, 10)
     with pytest.raises(InputError, match="not a possible owner"):
-        do(world, "move-role SQLFCI1 NODE_2")
-    do(world, "power-off NODE_1")
+        apply_lines(world, "move-role SQLFCI1 NODE_2")
+    apply_lines(world, "power-off NODE_1")
     run_until(world, 90)
-    assert not serves(world)
-    assert role(world, "SQLFCI1").state is ResourceState.FAILED
-    do(world, "set-owners SQL Server (SQLFCI1) NODE_1,NODE_2", "start-role SQLFCI1")
+    assert not is_served(world)
+    assert get_role(world, "SQLFCI1").state is ResourceState.FAILED
+    apply_lines(world, "set-owners SQL Server (SQLFCI1) NODE_1,NODE_2", "start-role SQLFCI1")
     run_until(world, 150)
-    assert serves(world)
+    assert is_served(world)
 
 
 def test_lost_quorum_stops_instances_and_forced_quorum_restarts_them() -> None:
     world = fci_lab()
     run_until(world, 10)
-    do(world, "fail-witness CLU1", "power-off NODE_3", "power-off NODE_4")
+    apply_lines(world, "fail-witness CLU1", "power-off NODE_3", "power-off NODE_4")
     run_until(world, 40)
-    assert not serves(world)
+    assert not is_served(world)
     assert not any(instance.running for instance in world.instances.values())
-    do(world, "force-quorum NODE_1")
+    apply_lines(world, "force-quorum NODE_1")
     run_until(world, 90)
-    assert serves(world)
+    assert is_served(world)
 
 
 def test_a_joined_node_becomes_possible_owner_except_of_the_disks() -> None:
     """The lesson of the guide: a later failover goes there and fails, unless owners are set."""
     world = build_cluster_world()
-    do(world, "add-node FCI N3")  # first the cluster, then Setup, which does not end in this test
-    assert [r.name for r in role(world, "FCI").resources if "N3" not in r.owners] == ["Cluster Disk 1"]
-    do(world, "power-off N2")
+    apply_lines(world, "add-node FCI N3")  # first the cluster, then Setup, which does not end in this test
+    assert [r.name for r in get_role(world, "FCI").resources if "N3" not in r.owners] == ["Cluster Disk 1"]
+    apply_lines(world, "power-off N2")
     run_until(world, 60)
-    do(world, "power-off N1")
+    apply_lines(world, "power-off N1")
     run_until(world, 200)
-    assert not serves(world)
+    assert not is_served(world)
     lines = [line[3] for lines in world.clusterlog.values() for line in lines]
     assert "Online for resource SQL Server (FCI) failed." in lines
 
@@ -232,22 +239,22 @@ def test_a_joined_node_becomes_possible_owner_except_of_the_disks() -> None:
 def test_an_added_node_can_own_the_instance() -> None:
     world = build_cluster_world()
     run_until(world, 10)
-    do(world, "add-node FCI N3")
+    apply_lines(world, "add-node FCI N3")
     with pytest.raises(InputError, match="Setup is running on N3"):
-        do(world, "patch N3")
+        apply_lines(world, "patch N3")
     run_until(world, 320)
-    do(world, "move-role FCI N3")
+    apply_lines(world, "move-role FCI N3")
     run_until(world, 360)
     assert world.instances["FCI"].computer == "N3"
-    assert serves(world)
+    assert is_served(world)
 
 
 def test_the_tempdb_folder_is_missing_on_the_other_node() -> None:
     world = build_cluster_world(instance='no_tempdb_path = ["N2"]')
     run_until(world, 30)
-    do(world, "move-role FCI N2")
+    apply_lines(world, "move-role FCI N2")
     run_until(world, 90)
-    assert serves(world)
+    assert is_served(world)
     assert world.instances["FCI"].computer == "N1"
     lines = [line[4] for line in world.errorlog["FCI"]]
     assert any(
@@ -259,43 +266,43 @@ def test_the_tempdb_folder_is_missing_on_the_other_node() -> None:
 def test_patching_a_passive_node_causes_no_outage_and_an_active_one_does() -> None:
     world = fci_lab()
     run_until(world, 10)
-    do(world, "patch NODE_2")
+    apply_lines(world, "patch NODE_2")
     run_until(world, 320)
     assert world.availability["Sales"].down_ticks == 0
     assert world.nodes["NODE_2"].level == 1
-    do(world, "move-role SQLFCI1 NODE_2")
+    apply_lines(world, "move-role SQLFCI1 NODE_2")
     run_until(world, 400)
-    assert serves(world)
+    assert is_served(world)
     assert world.instances["SQLFCI1"].level == 1
-    do(world, "patch NODE_2")
+    apply_lines(world, "patch NODE_2")
     run_until(world, 500)
-    assert not serves(world)
+    assert not is_served(world)
     run_until(world, 800)
-    assert serves(world)
+    assert is_served(world)
     assert world.instances["SQLFCI1"].computer == "NODE_2"
 
 
 def test_a_node_being_patched_accepts_no_role() -> None:
     world = fci_lab()
     run_until(world, 10)
-    do(world, "patch NODE_2", "power-off NODE_1")
+    apply_lines(world, "patch NODE_2", "power-off NODE_1")
     run_until(world, 120)
-    assert not serves(world)
+    assert not is_served(world)
     run_until(world, 400)
-    assert role(world, "SQLFCI1").state is ResourceState.FAILED
-    do(world, "start-role SQLFCI1")
+    assert get_role(world, "SQLFCI1").state is ResourceState.FAILED
+    apply_lines(world, "start-role SQLFCI1")
     run_until(world, 440)
-    assert serves(world)
+    assert is_served(world)
 
 
 def test_an_evicted_node_owns_nothing() -> None:
     world = fci_lab()
     run_until(world, 10)
-    do(world, "evict NODE_1")
+    apply_lines(world, "evict NODE_1")
     run_until(world, 60)
-    assert serves(world)
+    assert is_served(world)
     assert world.instances["SQLFCI1"].computer == "NODE_2"
-    assert all("NODE_1" not in resource.owners for resource in role(world, "SQLFCI1").resources)
+    assert all("NODE_1" not in resource.owners for resource in get_role(world, "SQLFCI1").resources)
 
 
 def test_a_group_is_refused_if_one_node_could_host_two_replicas() -> None:
@@ -309,7 +316,7 @@ def test_a_group_is_refused_if_one_node_could_host_two_replicas() -> None:
     with pytest.raises(SqlError) as refused:
         configuration.check_replica_nodes(world, group)
     assert refused.value.number == 19405
-    do(world, "set-owners SQL Server (FCI) N1")
+    apply_lines(world, "set-owners SQL Server (FCI) N1")
     configuration.check_replica_nodes(world, group)
 
 
@@ -318,39 +325,41 @@ def test_a_group_is_refused_if_one_node_could_host_two_replicas() -> None:
 
 def test_an_evicted_node_keeps_its_installation_until_setup_removes_it() -> None:
     world = fci_lab()
-    do(world, "evict NODE_2")
+    apply_lines(world, "evict NODE_2")
     run_until(world, 5)
     with pytest.raises(InputError, match="is installed on NODE_2"):
-        do(world, "add-node SQLFCI1 NODE_2")
+        apply_lines(world, "add-node SQLFCI1 NODE_2")
     with pytest.raises(InputError, match="move it first"):
-        do(world, "remove-node SQLFCI1 NODE_1")
-    do(world, "remove-node SQLFCI1 NODE_2")
+        apply_lines(world, "remove-node SQLFCI1 NODE_1")
+    apply_lines(world, "remove-node SQLFCI1 NODE_2")
     run_until(world, 200)
     assert set(world.instances["SQLFCI1"].installed) == {"NODE_1"}
-    do(world, "add-node SQLFCI1 NODE_2")
+    apply_lines(world, "add-node SQLFCI1 NODE_2")
     run_until(world, 600)
     assert set(world.instances["SQLFCI1"].installed) == {"NODE_1", "NODE_2"}
-    assert all({"NODE_1", "NODE_2"} <= {*resource.owners} for resource in role(world, "SQLFCI1").resources)
-    do(world, "power-off NODE_1")
+    assert all(
+        {"NODE_1", "NODE_2"} <= {*resource.owners} for resource in get_role(world, "SQLFCI1").resources
+    )
+    apply_lines(world, "power-off NODE_1")
     run_until(world, 700)
     assert world.instances["SQLFCI1"].computer == "NODE_2"
 
 
 def test_a_node_removed_by_setup_owns_nothing_of_the_instance() -> None:
     world = fci_lab()
-    do(world, "remove-node SQLFCI1 NODE_2")
+    apply_lines(world, "remove-node SQLFCI1 NODE_2")
     run_until(world, 200)
-    assert all("NODE_2" not in resource.owners for resource in role(world, "SQLFCI1").resources)
+    assert all("NODE_2" not in resource.owners for resource in get_role(world, "SQLFCI1").resources)
     assert "NODE_2" in world.nodes
-    do(world, "power-off NODE_1")
+    apply_lines(world, "power-off NODE_1")
     run_until(world, 300)
-    assert not serves(world)
+    assert not is_served(world)
 
 
 def test_a_disk_without_dependency_accepts_no_file() -> None:
     world = fci_lab()
     add = r"ALTER DATABASE Sales ADD FILE (NAME = s2, FILENAME = 'X:\s2.ndf')"
-    do(world, "add-drive SQLFCI1 X size_gb=50")
+    apply_lines(world, "add-drive SQLFCI1 X size_gb=50")
     assert run_sql(world, "SQLFCI1#1", add) == [5184]
     assert "Available Storage" in run_powershell(world, 'Get-ClusterResource "Cluster Disk 3"')
     assert "are not in the same role" in run_powershell(
@@ -362,15 +371,15 @@ def test_a_disk_without_dependency_accepts_no_file() -> None:
     output = run_powershell(world, 'Get-ClusterResourceDependency "SQL Server (SQLFCI1)"')
     assert "[Cluster Disk 3]" in output
     assert run_sql(world, "SQLFCI1#1", add) == []
-    assert serves(world)
-    do(world, "move-role SQLFCI1 NODE_2")
+    assert is_served(world)
+    apply_lines(world, "move-role SQLFCI1 NODE_2")
     run_until(world, 60)
-    assert serves(world)
+    assert is_served(world)
     assert world.availability["Sales"].lost_transactions == 0
 
 
 def run_powershell(world: World, line: str) -> str:
-    do(world, f"ps NODE_1 {line}")
+    apply_lines(world, f"ps NODE_1 {line}")
     events = run_until(world, world.tick / 100 + 0.1)
     return next(str(read_field(event, "output")) for event in events if event.kind == "powershell")
 
@@ -378,7 +387,7 @@ def run_powershell(world: World, line: str) -> str:
 def test_the_service_exists_on_each_node_and_runs_on_one() -> None:
     world = fci_lab()
     assert "Running" in run_powershell(world, "Get-Service 'MSSQL$SQLFCI1'")
-    do(world, "move-role SQLFCI1 NODE_2")
+    apply_lines(world, "move-role SQLFCI1 NODE_2")
     run_until(world, 40)
     assert "Stopped" in run_powershell(world, "Get-Service 'MSSQL$SQLFCI1'")
     assert "Failed to start service" in run_powershell(world, "Restart-Service 'MSSQL$SQLFCI1'")
@@ -392,15 +401,15 @@ def test_a_failed_shared_drive_stops_the_group_until_the_drive_is_mended(drive: 
     """SQL Server depends on the disk, which comes online on no node; the instance served without it."""
     world = fci_lab(1)
     run_until(world, 5)
-    do(world, f"fail-volume SQLFCI1 {drive}")
+    apply_lines(world, f"fail-volume SQLFCI1 {drive}")
     run_until(world, 40)
-    assert role(world, "SQLFCI1").state.value == "Failed"
-    assert not serves(world)
-    do(world, "move-role SQLFCI1 NODE_2")
+    assert get_role(world, "SQLFCI1").state.value == "Failed"
+    assert not is_served(world)
+    apply_lines(world, "move-role SQLFCI1 NODE_2")
     run_until(world, 80)
-    assert role(world, "SQLFCI1").state.value == "Failed"
-    do(world, f"mend-volume SQLFCI1 {drive}", "start-role SQLFCI1")
+    assert get_role(world, "SQLFCI1").state.value == "Failed"
+    apply_lines(world, f"mend-volume SQLFCI1 {drive}", "start-role SQLFCI1")
     run_until(world, 120)
     copy = world.copies["SQLFCI1", "Sales"]
-    assert (copy.disk_failed, copy.db_state.name, serves(world)) == (False, "ONLINE", True)
+    assert (copy.disk_failed, copy.db_state.name, is_served(world)) == (False, "ONLINE", True)
     assert not any(computer.failed_drives for computer in world.computers.values())

@@ -6,7 +6,7 @@ import pytest
 
 from engine import tsql
 from engine.model import World
-from tests.engine.availability.worlds import ag_lab, do, run_until
+from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
 from tests.engine.cluster.random_runs import mirroring_lab
 from tests.events import read_field
 
@@ -20,14 +20,14 @@ def _hang_principal(open_transaction: bool = False) -> World:
     if open_transaction:
         tsql.submit_text(world, "SERVER_A", "BEGIN TRANSACTION; INSERT marker VALUES (1)")
         run_until(world, 10.5)
-    do(world, "hang SERVER_A")
+    apply_lines(world, "hang SERVER_A")
     run_until(world, 60)
-    do(world, "unhang SERVER_A")
+    apply_lines(world, "unhang SERVER_A")
     assert world.copies["SERVER_A", "Sales"].source is None
     return world
 
 
-def _answer(world: World, text: str) -> list[str]:
+def _get_answer(world: World, text: str) -> list[str]:
     tsql.submit_text(world, "SERVER_A", text)
     events = run_until(world, world.t_s + 30)
     done_events = [
@@ -51,7 +51,7 @@ def _answer(world: World, text: str) -> list[str]:
     ],
 )
 def test_a_write_during_the_takeover_waits_and_ends_with_the_connection(text: str) -> None:
-    replies = _answer(_hang_principal(), text)
+    replies = _get_answer(_hang_principal(), text)
     assert "transport-level error" in replies[-1], replies
     assert not any(
         "affected" in reply or reply == "after" for reply in replies[:-1] if "(0 rows" not in reply
@@ -60,7 +60,7 @@ def test_a_write_during_the_takeover_waits_and_ends_with_the_connection(text: st
 
 def test_a_commit_during_the_takeover_waits_and_ends_with_the_connection() -> None:
     world = _hang_principal(open_transaction=True)
-    assert "transport-level error" in _answer(world, "COMMIT")[-1]
+    assert "transport-level error" in _get_answer(world, "COMMIT")[-1]
     tsql.submit_text(world, "SERVER_B", "SELECT count(*) FROM Sales.dbo.marker")
     (done_event,) = [event for event in run_until(world, world.t_s + 5) if event.kind == "sql_done"]
     assert read_field(done_event, "results")[0]["rows"] == [[0]]
@@ -81,7 +81,7 @@ def test_a_commit_during_the_takeover_waits_and_ends_with_the_connection() -> No
     ],
 )
 def test_every_other_statement_returns(text: str) -> None:
-    assert _answer(_hang_principal(), text) is not None
+    assert _get_answer(_hang_principal(), text) is not None
 
 
 @pytest.mark.parametrize(
@@ -94,14 +94,14 @@ def test_a_row_count_appears_when_the_commit_is_done(text: str, owner_lost: bool
     run_until(world, 5)
     tsql.submit_text(world, "NODE_1", "USE Sales; CREATE TABLE marker (n int)")
     run_until(world, 10)
-    do(world, "cut NODE_1 NODE_2")
+    apply_lines(world, "cut NODE_1 NODE_2")
     tsql.submit_text(world, "NODE_1", text)
     done_events = [event for event in run_until(world, 10.5) if event.kind == "sql_done"]
     assert not done_events
     messages = world.batches["NODE_1"].messages
     assert all(message.rows is None for message in messages)
     if owner_lost:
-        do(world, "power-off NODE_1")
+        apply_lines(world, "power-off NODE_1")
     done_events = [
         event for event in run_until(world, 60) if event.kind == "sql_done" and event.server == "NODE_1"
     ]

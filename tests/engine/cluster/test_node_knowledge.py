@@ -10,9 +10,9 @@ import pytest
 
 from engine.model import ResourceState, World
 from tests.engine.availability.test_statements import run_batch
-from tests.engine.availability.worlds import ag_lab, primaries
-from tests.engine.cluster.test_powershell import ask, split_cells
-from tests.engine.cluster.worlds import do, fci_lab, pair, role, run_until
+from tests.engine.availability.worlds import ag_lab, list_primaries
+from tests.engine.cluster.test_powershell import run_cmdlet, split_cells
+from tests.engine.cluster.worlds import apply_lines, build_pair, fci_lab, get_role, run_until
 
 LOSSES = {
     "power": ("power-off {0}",),
@@ -20,69 +20,72 @@ LOSSES = {
 }
 
 
-def lose(world: World, node: str, kind: str) -> None:
+def lose_node(world: World, node: str, kind: str) -> None:
     other_nodes = [name for name in ("NODE_1", "NODE_2", "NODE_3") if name != node]
-    do(world, *(line.format(node, *other_nodes) for line in LOSSES[kind]))
+    apply_lines(world, *(line.format(node, *other_nodes) for line in LOSSES[kind]))
 
 
 @pytest.mark.parametrize("kind", LOSSES)
 def test_a_move_waits_for_an_owner_that_does_not_answer(kind: str) -> None:
     world = ag_lab()
     run_until(world, 10)
-    lose(world, "NODE_1", kind)
-    ask(world, "Move-ClusterGroup AG1 NODE_2", "NODE_3")
+    lose_node(world, "NODE_1", kind)
+    run_cmdlet(world, "Move-ClusterGroup AG1 NODE_2", "NODE_3")
     run_until(world, 13)
-    assert ask(world, "Get-ClusterNode NODE_1", "NODE_2").split()[-2] == "Up"
-    assert split_cells(ask(world, "Get-ClusterGroup AG1", "NODE_2"))[2] == ["AG1", "NODE_1", "Pending"]
-    assert primaries(world) == ([] if kind == "power" else ["NODE_1"])
+    assert run_cmdlet(world, "Get-ClusterNode NODE_1", "NODE_2").split()[-2] == "Up"
+    assert split_cells(run_cmdlet(world, "Get-ClusterGroup AG1", "NODE_2"))[2] == ["AG1", "NODE_1", "Pending"]
+    assert list_primaries(world) == ([] if kind == "power" else ["NODE_1"])
     run_until(world, 40)
-    assert primaries(world) == ["NODE_2"]
-    assert ask(world, "Get-ClusterNode NODE_1", "NODE_2").split()[-2] == "Down"
+    assert list_primaries(world) == ["NODE_2"]
+    assert run_cmdlet(world, "Get-ClusterNode NODE_1", "NODE_2").split()[-2] == "Down"
 
 
 @pytest.mark.parametrize("kind", LOSSES)
 def test_a_move_to_a_lost_node_waits_and_returns(kind: str) -> None:
     world = ag_lab()
     run_until(world, 10)
-    lose(world, "NODE_2", kind)
-    ask(world, "Move-ClusterGroup AG1 NODE_2")
+    lose_node(world, "NODE_2", kind)
+    run_cmdlet(world, "Move-ClusterGroup AG1 NODE_2")
     run_until(world, 14)
-    assert (role(world, "AG1").owner, role(world, "AG1").state) == ("NODE_2", ResourceState.ONLINE_PENDING)
+    assert (get_role(world, "AG1").owner, get_role(world, "AG1").state) == (
+        "NODE_2",
+        ResourceState.ONLINE_PENDING,
+    )
     run_until(world, 40)
-    assert primaries(world) == ["NODE_1"]
+    assert list_primaries(world) == ["NODE_1"]
 
 
 def test_a_move_continues_when_the_target_answers_again() -> None:
     world = ag_lab()
     run_until(world, 10)
-    lose(world, "NODE_2", "links")
-    ask(world, "Move-ClusterGroup AG1 NODE_2")
+    lose_node(world, "NODE_2", "links")
+    run_cmdlet(world, "Move-ClusterGroup AG1 NODE_2")
     run_until(world, 14)
-    do(world, "mend NODE_2 NODE_1", "mend NODE_2 NODE_3", "mend NODE_2 FSW")
+    apply_lines(world, "mend NODE_2 NODE_1", "mend NODE_2 NODE_3", "mend NODE_2 FSW")
     run_until(world, 40)
-    assert primaries(world) == ["NODE_2"]
+    assert list_primaries(world) == ["NODE_2"]
 
 
 def test_a_group_that_is_stopped_waits_for_its_owner() -> None:
     world = ag_lab()
     run_until(world, 10)
-    lose(world, "NODE_1", "links")
-    assert ask(world, "Stop-ClusterGroup AG1", "NODE_2").split()[-1] == "Pending"
-    assert primaries(world) == ["NODE_1"]
+    lose_node(world, "NODE_1", "links")
+    assert run_cmdlet(world, "Stop-ClusterGroup AG1", "NODE_2").split()[-1] == "Pending"
+    assert list_primaries(world) == ["NODE_1"]
     run_until(world, 40)
-    assert primaries(world) == []
-    assert role(world, "AG1").state is ResourceState.OFFLINE
+    assert list_primaries(world) == []
+    assert get_role(world, "AG1").state is ResourceState.OFFLINE
 
 
 def test_a_planned_failover_waits_for_a_primary_that_does_not_answer() -> None:
     world = ag_lab()
     run_until(world, 10)
-    lose(world, "NODE_1", "power")
-    do(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
+    lose_node(world, "NODE_1", "power")
+    apply_lines(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
     run_until(world, 14)
-    assert primaries(world) == []
+    assert list_primaries(world) == []
     run_until(world, 40)
-    assert primaries(world) == ["NODE_2"]
+    assert list_primaries(world) == ["NODE_2"]
 
 
 COMMANDS = (
@@ -105,10 +108,10 @@ COMMANDS = (
 def test_a_node_that_is_cut_off_changes_nothing(command: str) -> None:
     world = ag_lab()
     run_until(world, 10)
-    do(world, "pull-cable NODE_1")
+    apply_lines(world, "pull-cable NODE_1")
     before = world.nodes, world.clusters, world.replicas
     copies = [dict(part) for part in before]
-    assert "the remote procedure call failed" in ask(world, command)
+    assert "the remote procedure call failed" in run_cmdlet(world, command)
     assert [dict(part) for part in before] == copies
 
 
@@ -124,21 +127,21 @@ def test_a_node_that_is_cut_off_changes_nothing(command: str) -> None:
 def test_statements_of_a_primary_that_is_cut_off_are_refused(statement: str) -> None:
     world = ag_lab()
     run_until(world, 10)
-    lose(world, "NODE_1", "links")
+    lose_node(world, "NODE_1", "links")
     assert run_batch(world, "NODE_1", statement) == [35220]
     run_until(world, 10.5)
-    lose(world, "NODE_2", "links")
+    lose_node(world, "NODE_2", "links")
     assert run_batch(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == [35220]
 
 
 def test_views_and_cmdlets_agree_on_the_state_of_a_lost_node() -> None:
     world = fci_lab()
     run_until(world, 10)
-    do(world, "power-off NODE_2")
+    apply_lines(world, "power-off NODE_2")
     for until_s, expected in ((12, "Up"), (30, "Down")):
         run_until(world, until_s)
-        assert ask(world, "(Get-ClusterNode NODE_2).State") == expected
-        do(
+        assert run_cmdlet(world, "(Get-ClusterNode NODE_2).State") == expected
+        apply_lines(
             world,
             "sql SQLFCI1 SELECT status_description FROM sys.dm_os_cluster_nodes WHERE NodeName = 'NODE_2'",
         )
@@ -149,22 +152,25 @@ def test_views_and_cmdlets_agree_on_the_state_of_a_lost_node() -> None:
 def test_a_moving_role_does_not_depend_on_the_node_that_manages_it() -> None:
     world = fci_lab()
     run_until(world, 10)
-    do(world, "move-role SQLFCI2 NODE_4")
+    apply_lines(world, "move-role SQLFCI2 NODE_4")
     run_until(world, 11)
-    do(world, "power-off NODE_1")
+    apply_lines(world, "power-off NODE_1")
     run_until(world, 60)
-    assert (role(world, "SQLFCI2").owner, role(world, "SQLFCI2").state) == ("NODE_4", ResourceState.ONLINE)
+    assert (get_role(world, "SQLFCI2").owner, get_role(world, "SQLFCI2").state) == (
+        "NODE_4",
+        ResourceState.ONLINE,
+    )
 
 
 @pytest.mark.parametrize("kind", ["disk", "file share", "cloud"])
 def test_the_witness_votes_for_the_owner_of_the_core_group_and_not_for_the_primary(kind: str) -> None:
     """The primary must not win by a write before the cluster has noticed the partition."""
-    world = pair(kind)
+    world = build_pair(kind)
     run_until(world, 10)
-    do(world, "move-role AG1 N2")
+    apply_lines(world, "move-role AG1 N2")
     run_until(world, 40)
-    assert primaries(world) == ["N2"]
-    assert ask(world, "(Get-ClusterGroup 'Cluster Group').OwnerNode", "N1") == "N1"
-    do(world, "cut N1 N2")
+    assert list_primaries(world) == ["N2"]
+    assert run_cmdlet(world, "(Get-ClusterGroup 'Cluster Group').OwnerNode", "N1") == "N1"
+    apply_lines(world, "cut N1 N2")
     run_until(world, 90)
-    assert primaries(world) == ["N1"]
+    assert list_primaries(world) == ["N1"]

@@ -6,20 +6,20 @@ import pytest
 
 from engine.cluster import config
 from engine.model import World
-from tests.engine.availability.worlds import ag_lab, primaries
-from tests.engine.cluster.worlds import do, pair, run_until
+from tests.engine.availability.worlds import ag_lab, list_primaries
+from tests.engine.cluster.worlds import apply_lines, build_pair, run_until
 
 VERSIONS = ("2008 R2", "2012", "2012 R2", "2016", "2019", "2022")
 
 
 def _build_world_newer_on_n1(witness: str, windows: str) -> World:
     """Return a world in which N2 failed, N1 continued alone, and then N1 failed."""
-    world = pair(witness, windows)
+    world = build_pair(witness, windows)
     run_until(world, 5)
-    do(world, "power-off N2")
+    apply_lines(world, "power-off N2")
     run_until(world, 60)
-    assert primaries(world) == ["N1"]
-    do(world, "power-off N1")
+    assert list_primaries(world) == ["N1"]
+    apply_lines(world, "power-off N1")
     run_until(world, 90)
     return world
 
@@ -28,15 +28,15 @@ def _build_world_newer_on_n1(witness: str, windows: str) -> World:
 @pytest.mark.parametrize("witness", ["file share", "cloud"])
 def test_an_old_node_cannot_form_the_cluster_with_a_tag_only_witness(witness: str, windows: str) -> None:
     world = _build_world_newer_on_n1(witness, windows)
-    do(world, "power-on N2")
+    apply_lines(world, "power-on N2")
     run_until(world, 400)
     assert not world.nodes["N2"].partition
     assert world.nodes["N2"].outdated
     assert any("better epoch" in line[3] for line in world.clusterlog["N2"])
-    assert primaries(world) == []
-    do(world, "power-on N1")
+    assert list_primaries(world) == []
+    apply_lines(world, "power-on N1")
     run_until(world, 600)
-    assert primaries(world) == ["N1"]
+    assert list_primaries(world) == ["N1"]
     assert world.nodes["N2"].partition == world.nodes["N1"].partition != 0
     assert not world.nodes["N2"].outdated
     assert all(account.lost_transactions == 0 for account in world.availability.values())
@@ -47,44 +47,44 @@ def test_an_old_node_copies_the_newer_database_from_a_disk_witness(windows: str)
     """With it the node knows that its replica is not ready for failover; the cluster alone does not bring it online."""
     world = _build_world_newer_on_n1("disk", windows)
     newest = config.find_current_config(world, "CLU1").epoch
-    do(world, "power-on N2")
+    apply_lines(world, "power-on N2")
     run_until(world, 400)
-    assert primaries(world) == []
+    assert list_primaries(world) == []
     node = world.nodes["N2"]
     assert not node.partition or node.config.epoch >= newest
     assert not node.outdated
-    do(world, "power-on N1")
+    apply_lines(world, "power-on N1")
     run_until(world, 600)
-    assert primaries(world) == ["N1"]
+    assert list_primaries(world) == ["N1"]
     assert all(account.lost_transactions == 0 for account in world.availability.values())
 
 
 def test_forced_quorum_works_and_its_copy_wins() -> None:
     world = _build_world_newer_on_n1("file share", "2016")
-    do(world, "power-on N2")
+    apply_lines(world, "power-on N2")
     run_until(world, 200)
-    do(world, "force-quorum N2")
+    apply_lines(world, "force-quorum N2")
     run_until(world, 210)
     assert world.nodes["N2"].partition
-    do(world, "sql N2 ALTER AVAILABILITY GROUP AG1 FORCE_FAILOVER_ALLOW_DATA_LOSS")
+    apply_lines(world, "sql N2 ALTER AVAILABILITY GROUP AG1 FORCE_FAILOVER_ALLOW_DATA_LOSS")
     run_until(world, 260)
-    assert primaries(world) == ["N2"]
-    do(world, "power-on N1")
+    assert list_primaries(world) == ["N2"]
+    apply_lines(world, "power-on N1")
     run_until(world, 500)
-    assert primaries(world) == ["N2"]
+    assert list_primaries(world) == ["N2"]
     assert world.nodes["N1"].config.epoch == world.nodes["N2"].config.epoch
     assert any(account.lost_transactions for account in world.availability.values())
 
 
 def test_a_replaced_witness_does_not_help_an_old_node() -> None:
     """The old share has the tag of the change that replaced it."""
-    world = pair("file share")
+    world = build_pair("file share")
     run_until(world, 5)
-    do(world, "power-off N2")
+    apply_lines(world, "power-off N2")
     run_until(world, 60)
-    do(world, "ps N1 Set-ClusterQuorum -CloudWitness -AccountName other -AccessKey k")
+    apply_lines(world, "ps N1 Set-ClusterQuorum -CloudWitness -AccountName other -AccessKey k")
     run_until(world, 80)
-    do(world, "power-off N1", "power-on N2")
+    apply_lines(world, "power-off N1", "power-on N2")
     run_until(world, 400)
     assert not world.nodes["N2"].partition
 
@@ -93,32 +93,32 @@ def test_a_returning_node_causes_no_automatic_failover() -> None:
     """Two nodes and a share remain, the link between the nodes is cut, then the primary fails."""
     world = ag_lab()
     run_until(world, 8)
-    do(world, "power-off NODE_3")
+    apply_lines(world, "power-off NODE_3")
     run_until(world, 115)
-    do(world, "cut NODE_1 NODE_2")
+    apply_lines(world, "cut NODE_1 NODE_2")
     run_until(world, 174)
-    do(world, "power-off NODE_1")
+    apply_lines(world, "power-off NODE_1")
     run_until(world, 300)
-    assert primaries(world) == []
+    assert list_primaries(world) == []
     assert not world.nodes["NODE_2"].partition
 
 
 def test_a_node_forms_the_cluster_only_from_what_it_reaches() -> None:
     """It knows nothing of a cluster it cannot see: its own database and the disk decide, and the disk is reserved."""
-    world = pair("disk", "2008 R2")
+    world = build_pair("disk", "2008 R2")
     run_until(world, 5)
-    do(world, "cut N1 N2")
+    apply_lines(world, "cut N1 N2")
     run_until(world, 200)
     assert [bool(world.nodes[name].partition) for name in ("N1", "N2")] == [True, False]
-    assert primaries(world) == ["N1"]
+    assert list_primaries(world) == ["N1"]
 
 
 def test_a_replica_that_cannot_write_to_the_cluster_does_not_become_primary() -> None:
     """The link fails while the replica comes online, and the other node has the only vote."""
-    world = pair("none", "2016")
+    world = build_pair("none", "2016")
     run_until(world, 12.5)
-    do(world, "move-role AG1 N2")
+    apply_lines(world, "move-role AG1 N2")
     run_until(world, 17)
-    do(world, "cut N2 N1")
+    apply_lines(world, "cut N2 N1")
     run_until(world, 27)
-    assert "N2" not in primaries(world)
+    assert "N2" not in list_primaries(world)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from engine.model import World
-from tests.engine.availability.worlds import ag_lab, primaries
-from tests.engine.cluster.test_powershell import ask
-from tests.engine.cluster.worlds import do, fci_lab, role, run_until, serves
+from tests.engine.availability.worlds import ag_lab, list_primaries
+from tests.engine.cluster.test_powershell import run_cmdlet
+from tests.engine.cluster.worlds import apply_lines, fci_lab, get_role, is_served, run_until
 from tests.events import read_field
 
 
 def fail_over(world: World, server: str, command: str = "FAILOVER") -> list[int]:
     """Return the error numbers of a failover statement."""
-    do(world, f"sql {server} ALTER AVAILABILITY GROUP AG1 {command}")
+    apply_lines(world, f"sql {server} ALTER AVAILABILITY GROUP AG1 {command}")
     done_event = next(event for event in run_until(world, world.t_s + 30) if event.kind == "sql_done")
     return [message["number"] for message in read_field(done_event, "messages") if message["number"]]
 
@@ -23,38 +23,38 @@ def fail_over(world: World, server: str, command: str = "FAILOVER") -> list[int]
 )
 def test_a_role_does_not_come_online_on_its_paused_owner(start: str) -> None:
     world = fci_lab()
-    ask(world, "Stop-ClusterGroup SQLFCI1")
+    run_cmdlet(world, "Stop-ClusterGroup SQLFCI1")
     run_until(world, 15)
-    ask(world, "Suspend-ClusterNode NODE_1")
-    assert "NODE_1 is paused" in ask(world, start)
+    run_cmdlet(world, "Suspend-ClusterNode NODE_1")
+    assert "NODE_1 is paused" in run_cmdlet(world, start)
     run_until(world, 60)
-    assert role(world, "SQLFCI1").state.value == "Offline"
-    ask(world, "Resume-ClusterNode NODE_1")
-    ask(world, start)
+    assert get_role(world, "SQLFCI1").state.value == "Offline"
+    run_cmdlet(world, "Resume-ClusterNode NODE_1")
+    run_cmdlet(world, start)
     run_until(world, 120)
-    assert (role(world, "SQLFCI1").owner, role(world, "SQLFCI1").state.value) == ("NODE_1", "Online")
+    assert (get_role(world, "SQLFCI1").owner, get_role(world, "SQLFCI1").state.value) == ("NODE_1", "Online")
 
 
 def test_a_failed_role_leaves_its_paused_owner() -> None:
     world = fci_lab()
-    ask(world, "Suspend-ClusterNode NODE_1")
+    run_cmdlet(world, "Suspend-ClusterNode NODE_1")
     run_until(world, 10)
-    assert role(world, "SQLFCI1").state.value == "Online"
-    do(world, "fail-resource SQL Server (SQLFCI1)")
+    assert get_role(world, "SQLFCI1").state.value == "Online"
+    apply_lines(world, "fail-resource SQL Server (SQLFCI1)")
     run_until(world, 90)
-    assert (role(world, "SQLFCI1").owner, role(world, "SQLFCI1").state.value) == ("NODE_2", "Online")
+    assert (get_role(world, "SQLFCI1").owner, get_role(world, "SQLFCI1").state.value) == ("NODE_2", "Online")
 
 
 def test_a_failed_role_waits_for_a_node_that_is_not_paused() -> None:
     world = fci_lab()
-    ask(world, "Get-ClusterNode NODE_1, NODE_2 | Suspend-ClusterNode")
-    do(world, "fail-resource SQL Server (SQLFCI1)")
+    run_cmdlet(world, "Get-ClusterNode NODE_1, NODE_2 | Suspend-ClusterNode")
+    apply_lines(world, "fail-resource SQL Server (SQLFCI1)")
     events = run_until(world, 120)
-    assert role(world, "SQLFCI1").state.value == "Failed"
+    assert get_role(world, "SQLFCI1").state.value == "Failed"
     assert len([event for event in events if event.kind == "cluster"]) < 20
-    ask(world, "Resume-ClusterNode NODE_2")
+    run_cmdlet(world, "Resume-ClusterNode NODE_2")
     run_until(world, 180)
-    assert (role(world, "SQLFCI1").owner, role(world, "SQLFCI1").state.value) == ("NODE_2", "Online")
+    assert (get_role(world, "SQLFCI1").owner, get_role(world, "SQLFCI1").state.value) == ("NODE_2", "Online")
 
 
 @pytest.mark.parametrize("command", ["FAILOVER", "FORCE_FAILOVER_ALLOW_DATA_LOSS"])
@@ -72,10 +72,10 @@ def test_a_node_that_the_cluster_excludes_is_no_failover_target(
     refuse: str, allow: str, command: str
 ) -> None:
     world = ag_lab()
-    ask(world, refuse)
+    run_cmdlet(world, refuse)
     assert fail_over(world, "NODE_2", command) == [41018]
-    assert primaries(world) == ["NODE_1"]
-    assert serves(world, "Sales")
-    ask(world, allow)
+    assert list_primaries(world) == ["NODE_1"]
+    assert is_served(world, "Sales")
+    run_cmdlet(world, allow)
     assert fail_over(world, "NODE_2", command) == []
-    assert primaries(world) == ["NODE_2"]
+    assert list_primaries(world) == ["NODE_2"]

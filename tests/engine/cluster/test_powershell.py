@@ -11,13 +11,20 @@ from engine.inputs import InputError
 from engine.model import World
 from engine.powershell.cluster_cmdlets import FIRST_VERSIONS
 from tests.assertions import require
-from tests.engine.availability.worlds import SCENARIOS, ag_lab, primaries
-from tests.engine.cluster.worlds import build_cluster_world, do, fci_lab, pair, role, run_until
+from tests.engine.availability.worlds import SCENARIOS, ag_lab, list_primaries
+from tests.engine.cluster.worlds import (
+    apply_lines,
+    build_cluster_world,
+    build_pair,
+    fci_lab,
+    get_role,
+    run_until,
+)
 from tests.events import read_field
 
 
-def ask(world: World, line: str, node: str = "NODE_1") -> str:
-    do(world, f"ps {node} {line}")
+def run_cmdlet(world: World, line: str, node: str = "NODE_1") -> str:
+    apply_lines(world, f"ps {node} {line}")
     return (
         str(read_field(world.outbox[-1], "output"))
         if world.outbox[-1].kind == "powershell"
@@ -37,115 +44,123 @@ def split_cells(text: str) -> list[list[str]]:
 
 def test_read_cmdlets_show_the_cluster() -> None:
     world = ag_lab()
-    assert split_cells(ask(world, "Get-ClusterNode")) == [
+    assert split_cells(run_cmdlet(world, "Get-ClusterNode")) == [
         ["Name", "State", "Type"],
         ["----", "-----", "----"],
         ["NODE_1", "Up", "Node"],
         ["NODE_2", "Up", "Node"],
         ["NODE_3", "Up", "Node"],
     ]
-    assert split_cells(ask(world, "Get-ClusterGroup AG1"))[2] == ["AG1", "NODE_1", "Online"]
-    weights = split_cells(ask(world, "Get-ClusterNode | ft Name, NodeWeight, DynamicWeight"))
+    assert split_cells(run_cmdlet(world, "Get-ClusterGroup AG1"))[2] == ["AG1", "NODE_1", "Online"]
+    weights = split_cells(run_cmdlet(world, "Get-ClusterNode | ft Name, NodeWeight, DynamicWeight"))
     assert weights[0] == ["Name", "NodeWeight", "DynamicWeight"]
     assert weights[2] == ["NODE_1", "1", "1"]
-    assert "NodeAndFileShareMajority" in ask(world, "Get-ClusterQuorum")
-    assert "LeaseTimeout          20000" in ask(world, "Get-ClusterResource AG1 | Get-ClusterParameter")
-    owners = ask(world, "Get-ClusterResource 'AG1' | Get-ClusterOwnerNode")
+    assert "NodeAndFileShareMajority" in run_cmdlet(world, "Get-ClusterQuorum")
+    assert "LeaseTimeout          20000" in run_cmdlet(
+        world, "Get-ClusterResource AG1 | Get-ClusterParameter"
+    )
+    owners = run_cmdlet(world, "Get-ClusterResource 'AG1' | Get-ClusterOwnerNode")
     assert owners.splitlines()[-1] == "AG1           {NODE_1, NODE_2, NODE_3}"
 
 
 def test_a_parameter_is_set() -> None:
     world = ag_lab()
-    ask(world, "Get-ClusterResource AG1 | Set-ClusterParameter LeaseTimeout 40000")
+    run_cmdlet(world, "Get-ClusterResource AG1 | Set-ClusterParameter LeaseTimeout 40000")
     assert world.nodes["NODE_2"].config.groups[0].lease_timeout_ms == 40_000
-    assert "not simulated" in ask(world, "Get-ClusterResource AG1 | Set-ClusterParameter VerboseLogging 1")
+    assert "not simulated" in run_cmdlet(
+        world, "Get-ClusterResource AG1 | Set-ClusterParameter VerboseLogging 1"
+    )
 
 
 def test_action_cmdlets_change_the_cluster() -> None:
     world = fci_lab()
-    assert split_cells(ask(world, "Move-ClusterGroup -Name SQLFCI1 -Node NODE_2"))[2][0] == "SQLFCI1"
+    assert split_cells(run_cmdlet(world, "Move-ClusterGroup -Name SQLFCI1 -Node NODE_2"))[2][0] == "SQLFCI1"
     run_until(world, 30)
-    assert role(world, "SQLFCI1").owner == "NODE_2"
-    ask(world, "(Get-ClusterNode NODE_4).NodeWeight = 0")
-    assert ask(world, "(Get-ClusterNode NODE_4).NodeWeight") == "0"
-    ask(world, 'Get-ClusterResource "SQL Server (SQLFCI1)" | Set-ClusterOwnerNode -Owners NODE_2')
-    assert require(role(world, "SQLFCI1").find_resource("SQL Server (SQLFCI1)")).owners == ("NODE_2",)
-    assert "Paused" in ask(world, "Suspend-ClusterNode NODE_3 -Drain")
+    assert get_role(world, "SQLFCI1").owner == "NODE_2"
+    run_cmdlet(world, "(Get-ClusterNode NODE_4).NodeWeight = 0")
+    assert run_cmdlet(world, "(Get-ClusterNode NODE_4).NodeWeight") == "0"
+    run_cmdlet(world, 'Get-ClusterResource "SQL Server (SQLFCI1)" | Set-ClusterOwnerNode -Owners NODE_2')
+    assert require(get_role(world, "SQLFCI1").find_resource("SQL Server (SQLFCI1)")).owners == ("NODE_2",)
+    assert "Paused" in run_cmdlet(world, "Suspend-ClusterNode NODE_3 -Drain")
     run_until(world, 60)
-    assert role(world, "SQLFCI2").owner == "NODE_4"
-    assert "Bringing group 'SQLFCI2' online on NODE_4" in ask(world, "Get-ClusterLog -Node NODE_3")
+    assert get_role(world, "SQLFCI2").owner == "NODE_4"
+    assert "Bringing group 'SQLFCI2' online on NODE_4" in run_cmdlet(world, "Get-ClusterLog -Node NODE_3")
 
 
 def test_invalid_and_unsimulated_cmdlets_are_refused() -> None:
     world = fci_lab()
-    output = ask(world, "Get-ClusterGroup Nothing")
+    output = run_cmdlet(world, "Get-ClusterGroup Nothing")
     assert output.startswith("Get-ClusterGroup : The cluster group 'Nothing' was not found.")
     assert "CategoryInfo" in output
     assert "FullyQualifiedErrorId" in output
-    assert ask(world, "Format-Volume C") == "Format-Volume is not simulated."
-    do(world, "stop-cluster NODE_4")
-    assert "The cluster service is not running." in ask(world, "Get-ClusterNode", "NODE_4")
-    assert "NODE_4" in ask(world, "Start-ClusterNode", "NODE_4")
-    do(world, "power-off NODE_2")
+    assert run_cmdlet(world, "Format-Volume C") == "Format-Volume is not simulated."
+    apply_lines(world, "stop-cluster NODE_4")
+    assert "The cluster service is not running." in run_cmdlet(world, "Get-ClusterNode", "NODE_4")
+    assert "NODE_4" in run_cmdlet(world, "Start-ClusterNode", "NODE_4")
+    apply_lines(world, "power-off NODE_2")
     with pytest.raises(InputError, match="is off"):
-        do(world, "ps NODE_2 Get-ClusterNode")
+        apply_lines(world, "ps NODE_2 Get-ClusterNode")
 
 
 def test_limits_and_owners_of_a_group_are_set() -> None:
     world = fci_lab()
-    assert ask(world, "(Get-ClusterGroup SQLFCI1).FailoverThreshold = 0") == ""
-    assert ask(world, "(Get-ClusterGroup SQLFCI1).FailoverThreshold") == "0"
-    assert "is not simulated" in ask(world, "(Get-ClusterGroup SQLFCI1).Priority = 3000")
-    assert ask(world, "Get-ClusterGroup SQLFCI2 | Set-ClusterOwnerNode -Owners node_4, NODE_3") == ""
-    assert role(world, "SQLFCI2").preferred == ("NODE_4", "NODE_3")
-    ask(world, "Set-ClusterOwnerNode -Group SQLFCI2 -Owners NODE_3,NODE_4")
-    assert role(world, "SQLFCI2").preferred == ("NODE_3", "NODE_4")
-    do(world, "stop-service SQLFCI1")
+    assert run_cmdlet(world, "(Get-ClusterGroup SQLFCI1).FailoverThreshold = 0") == ""
+    assert run_cmdlet(world, "(Get-ClusterGroup SQLFCI1).FailoverThreshold") == "0"
+    assert "is not simulated" in run_cmdlet(world, "(Get-ClusterGroup SQLFCI1).Priority = 3000")
+    assert run_cmdlet(world, "Get-ClusterGroup SQLFCI2 | Set-ClusterOwnerNode -Owners node_4, NODE_3") == ""
+    assert get_role(world, "SQLFCI2").preferred == ("NODE_4", "NODE_3")
+    run_cmdlet(world, "Set-ClusterOwnerNode -Group SQLFCI2 -Owners NODE_3,NODE_4")
+    assert get_role(world, "SQLFCI2").preferred == ("NODE_3", "NODE_4")
+    apply_lines(world, "stop-service SQLFCI1")
     run_until(world, 60)
-    assert role(world, "SQLFCI1").owner == "NODE_1", "the first failure is answered by a restart"
-    do(world, "stop-service SQLFCI1")
+    assert get_role(world, "SQLFCI1").owner == "NODE_1", "the first failure is answered by a restart"
+    apply_lines(world, "stop-service SQLFCI1")
     run_until(world, 120)
-    assert role(world, "SQLFCI1").way == "exhausted"
-    assert "Not failing over group SQLFCI1" in ask(world, "Get-ClusterLog -Node NODE_1")
+    assert get_role(world, "SQLFCI1").way == "exhausted"
+    assert "Not failing over group SQLFCI1" in run_cmdlet(world, "Get-ClusterLog -Node NODE_1")
 
 
 def test_an_unset_variable_is_reported() -> None:
     """The input is the documented script for forced quorum, line by line. [DOC: forced quorum]"""
     world = ag_lab()
-    do(world, "power-off NODE_1", "power-off NODE_3", "power-off FSW")
+    apply_lines(world, "power-off NODE_1", "power-off NODE_3", "power-off FSW")
     run_until(world, 40)
-    assert "$node has no value" in ask(world, "Stop-ClusterNode -Name $node", "NODE_2")
+    assert "$node has no value" in run_cmdlet(world, "Stop-ClusterNode -Name $node", "NODE_2")
     for line in (
         'Import-Module FailoverClusters; $node = "NODE_2"',
         "Stop-ClusterNode -Name $node",
         "Start-ClusterNode -Name $node -FixQuorum",
     ):
-        ask(world, line, "NODE_2")
+        run_cmdlet(world, line, "NODE_2")
     run_until(world, 60)
-    ask(world, "(Get-ClusterNode $node).NodeWeight = 1", "NODE_2")
+    run_cmdlet(world, "(Get-ClusterNode $node).NodeWeight = 1", "NODE_2")
     assert world.fork().variables == {("NODE_2", "node"): "NODE_2"}
     assert world.nodes["NODE_2"].config.forced
     command = "Get-ClusterNode -Cluster $node | Format-Table -property NodeName, State, NodeWeight"
-    assert "NODE_2   Up    1" in ask(world, command, "NODE_2")
+    assert "NODE_2   Up    1" in run_cmdlet(world, command, "NODE_2")
 
 
 def test_a_listener_name_resolves_even_while_offline() -> None:
     world = ag_lab()
-    resolved = ask(world, "Resolve-DnsName AGL1")
+    resolved = run_cmdlet(world, "Resolve-DnsName AGL1")
     assert resolved.endswith("10.0.0.202")
-    assert ask(world, "Stop-ClusterGroup AG1").endswith("Offline")
-    assert ask(world, "Resolve-DnsName AGL1") == resolved
-    assert ask(world, "ping AGL1") == "Request timed out."
+    assert run_cmdlet(world, "Stop-ClusterGroup AG1").endswith("Offline")
+    assert run_cmdlet(world, "Resolve-DnsName AGL1") == resolved
+    assert run_cmdlet(world, "ping AGL1") == "Request timed out."
 
 
 def test_the_default_groups_of_a_cluster_are_shown() -> None:
     world = ag_lab()
-    assert ask(world, "(Get-ClusterResource 'File Share Witness').State") == "Online"
-    assert "other operations on it are not simulated" in ask(world, "Stop-ClusterResource 'Cluster Name'")
-    assert "other operations on it are not simulated" in ask(world, "Move-ClusterGroup 'Cluster Group'")
-    do(world, "power-off FSW")
+    assert run_cmdlet(world, "(Get-ClusterResource 'File Share Witness').State") == "Online"
+    assert "other operations on it are not simulated" in run_cmdlet(
+        world, "Stop-ClusterResource 'Cluster Name'"
+    )
+    assert "other operations on it are not simulated" in run_cmdlet(
+        world, "Move-ClusterGroup 'Cluster Group'"
+    )
+    apply_lines(world, "power-off FSW")
     run_until(world, 30)
-    assert ask(world, "(Get-ClusterResource 'File Share Witness').State") == "Failed"
+    assert run_cmdlet(world, "(Get-ClusterResource 'File Share Witness').State") == "Failed"
 
 
 @pytest.mark.parametrize(
@@ -171,10 +186,10 @@ def test_the_cluster_log_records_detected_events(fault: str, texts: tuple[str, .
     """Check documented behavior: [DOC: group health events]."""
     world = ag_lab()
     if fault.endswith(" long lease"):
-        do(world, "ps NODE_1 Get-ClusterResource AG1 | Set-ClusterParameter LeaseTimeout 200000")
-    do(world, fault.removesuffix(" long lease"))
+        apply_lines(world, "ps NODE_1 Get-ClusterResource AG1 | Set-ClusterParameter LeaseTimeout 200000")
+    apply_lines(world, fault.removesuffix(" long lease"))
     run_until(world, 60)
-    log = ask(world, "Get-ClusterLog -Node NODE_1", "NODE_2")
+    log = run_cmdlet(world, "Get-ClusterLog -Node NODE_1", "NODE_2")
     places = [log.find(text) for text in texts]
     assert min(places) >= 0
     assert places == sorted(places)
@@ -183,16 +198,16 @@ def test_the_cluster_log_records_detected_events(fault: str, texts: tuple[str, .
 
 def test_the_missing_tempdb_folder_can_be_created() -> None:
     world = build_cluster_world(instance='no_tempdb_path = ["N2"]')
-    assert ask(world, r"Test-Path T:\tempdb", "N1") == "True"
-    assert ask(world, r"Test-Path T:\tempdb", "N2") == "False"
-    assert "already exists" in ask(world, r"New-Item -ItemType Directory -Path T:\tempdb", "N1")
-    assert "not simulated" in ask(world, r"New-Item -ItemType Directory -Path C:\other", "N2")
-    ask(world, r"New-Item -ItemType Directory -Path T:\tempdb", "N2")
-    assert ask(world, r"Test-Path T:\tempdb", "N2") == "True"
+    assert run_cmdlet(world, r"Test-Path T:\tempdb", "N1") == "True"
+    assert run_cmdlet(world, r"Test-Path T:\tempdb", "N2") == "False"
+    assert "already exists" in run_cmdlet(world, r"New-Item -ItemType Directory -Path T:\tempdb", "N1")
+    assert "not simulated" in run_cmdlet(world, r"New-Item -ItemType Directory -Path C:\other", "N2")
+    run_cmdlet(world, r"New-Item -ItemType Directory -Path T:\tempdb", "N2")
+    assert run_cmdlet(world, r"Test-Path T:\tempdb", "N2") == "True"
     run_until(world, 10)
-    do(world, "move-role FCI N2")
+    apply_lines(world, "move-role FCI N2")
     run_until(world, 60)
-    assert role(world, "FCI").owner == "N2"
+    assert get_role(world, "FCI").owner == "N2"
     assert world.instances["FCI"].answering
 
 
@@ -247,11 +262,11 @@ CHOSEN = [
 
 @pytest.mark.parametrize(("line", "answer"), CHOSEN)
 def test_lines_of_public_scripts_run(line: str, answer: str) -> None:
-    assert ask(ag_lab(), line) == answer
+    assert run_cmdlet(ag_lab(), line) == answer
 
 
 def test_a_list_shows_the_properties_matching_a_pattern() -> None:
-    lines = ask(ag_lab(), "Get-Cluster | fl *Subnet*").splitlines()
+    lines = run_cmdlet(ag_lab(), "Get-Cluster | fl *Subnet*").splitlines()
     assert [line.split()[0] for line in lines] == [
         "SameSubnetDelay", "SameSubnetThreshold", "CrossSubnetDelay", "CrossSubnetThreshold",
     ]  # fmt: skip
@@ -259,24 +274,24 @@ def test_a_list_shows_the_properties_matching_a_pattern() -> None:
 
 def test_services_are_stopped_and_started_by_net_and_by_cmdlet() -> None:
     world = ag_lab()
-    ask(world, "net stop clussvc", "NODE_3")
+    run_cmdlet(world, "net stop clussvc", "NODE_3")
     run_until(world, 10)
     assert not world.nodes["NODE_3"].partition
-    assert "was not" not in ask(world, "net start clussvc", "NODE_3")
+    assert "was not" not in run_cmdlet(world, "net start clussvc", "NODE_3")
     run_until(world, 40)
     assert world.nodes["NODE_3"].partition
-    ask(world, "Stop-Service MSSQLSERVER -Force", "NODE_3")
+    run_cmdlet(world, "Stop-Service MSSQLSERVER -Force", "NODE_3")
     run_until(world, 50)
-    assert ask(world, "(Get-Service MSSQLSERVER).Status", "NODE_3") == "Stopped"
-    ask(world, "Start-Service MSSQLSERVER", "NODE_3")
+    assert run_cmdlet(world, "(Get-Service MSSQLSERVER).Status", "NODE_3") == "Stopped"
+    run_cmdlet(world, "Start-Service MSSQLSERVER", "NODE_3")
     run_until(world, 80)
-    assert ask(world, "(Get-Service MSSQLSERVER).Status", "NODE_3") == "Running"
-    assert "not simulated" in ask(world, "net start clussvc /x", "NODE_3")
-    ask(world, "Stop-Service MSSQLSERVER -Force", "NODE_3")
+    assert run_cmdlet(world, "(Get-Service MSSQLSERVER).Status", "NODE_3") == "Running"
+    assert "not simulated" in run_cmdlet(world, "net start clussvc /x", "NODE_3")
+    run_cmdlet(world, "Stop-Service MSSQLSERVER -Force", "NODE_3")
     run_until(world, 90)
-    ask(world, "Restart-Service MSSQLSERVER", "NODE_3")
+    run_cmdlet(world, "Restart-Service MSSQLSERVER", "NODE_3")
     run_until(world, 120)
-    assert ask(world, "(Get-Service MSSQLSERVER).Status", "NODE_3") == "Running", (
+    assert run_cmdlet(world, "(Get-Service MSSQLSERVER).Status", "NODE_3") == "Running", (
         "it starts a stopped service"
     )
 
@@ -300,10 +315,10 @@ def test_net_reports_the_state_of_the_service(setup: tuple[str | int, ...], line
     run_until(world, 5)
     for step in setup:
         if isinstance(step, str):
-            ask(world, step, "NODE_3")
+            run_cmdlet(world, step, "NODE_3")
         else:
             run_until(world, world.t_s + step)
-    assert text in ask(world, line, "NODE_3")
+    assert text in run_cmdlet(world, line, "NODE_3")
 
 
 @pytest.mark.parametrize(("windows", "properties"), [
@@ -313,9 +328,11 @@ def test_net_reports_the_state_of_the_service(setup: tuple[str | int, ...], line
     ("2016", "DynamicQuorum DynamicWeight LowerQuorumPriorityNodeID WitnessDynamicWeight QuarantineDuration"),
 ])  # fmt: skip
 def test_properties_exist_from_their_version_of_windows(windows: str, properties: str) -> None:
-    world = pair("disk", windows)
+    world = build_pair("disk", windows)
     run_until(world, 5)
-    rows = ask(world, "Get-Cluster | fl *", "N1") + ask(world, "Get-ClusterNode N1 | fl *", "N1")
+    rows = run_cmdlet(world, "Get-Cluster | fl *", "N1") + run_cmdlet(
+        world, "Get-ClusterNode N1 | fl *", "N1"
+    )
     for name in FIRST_VERSIONS:
         assert (f"{name} " in rows) == (
             name in properties or (name.startswith(("Quar", "Stat")) and windows == "2016")
@@ -361,29 +378,29 @@ def test_services_stop_and_start_with_those_that_depend_on_them(
     last = ""
     for step in steps:
         if isinstance(step, str):
-            last = ask(world, step, "NODE_2")
+            last = run_cmdlet(world, step, "NODE_2")
         else:
             run_until(world, world.t_s + step)
-    assert ask(world, "(Get-Service).Status", "NODE_2").split() == states.split()
+    assert run_cmdlet(world, "(Get-Service).Status", "NODE_2").split() == states.split()
     assert answer in last if answer else not last
 
 
 def test_a_passive_node_lists_the_stopped_service_of_the_instance() -> None:
     world = fci_lab()
     run_until(world, 5)
-    assert ask(world, "(Get-Service MSSQLSERVER).Status", "NODE_2") == "Stopped"
-    assert "Stopped MSSQLSERVER" in " ".join(ask(world, "Get-Service", "NODE_2").split())
-    assert ask(world, "(Get-Service MSSQL$SQLFCI1).DisplayName", "NODE_2") == "SQL Server (SQLFCI1)"
+    assert run_cmdlet(world, "(Get-Service MSSQLSERVER).Status", "NODE_2") == "Stopped"
+    assert "Stopped MSSQLSERVER" in " ".join(run_cmdlet(world, "Get-Service", "NODE_2").split())
+    assert run_cmdlet(world, "(Get-Service MSSQL$SQLFCI1).DisplayName", "NODE_2") == "SQL Server (SQLFCI1)"
 
 
 def test_an_interface_is_up_until_the_cluster_has_removed_its_node() -> None:
     world = ag_lab()
     run_until(world, 5)
     states = "(Get-ClusterNetworkInterface).State"
-    do(world, "power-off NODE_3")
-    assert ask(world, states, "NODE_1") == "Up\nUp\nUp"
+    apply_lines(world, "power-off NODE_3")
+    assert run_cmdlet(world, states, "NODE_1") == "Up\nUp\nUp"
     run_until(world, 60)
-    assert ask(world, states, "NODE_1") == "Up\nUp\nUnavailable"
+    assert run_cmdlet(world, states, "NODE_1") == "Up\nUp\nUnavailable"
 
 
 def test_the_core_group_stays_on_the_node_to_which_it_moved() -> None:
@@ -391,29 +408,29 @@ def test_the_core_group_stays_on_the_node_to_which_it_moved() -> None:
     run_until(world, 5)
     owners = []
     for act in ("power-off NODE_1", "power-on NODE_1", "stop-cluster NODE_2", "start-cluster NODE_2"):
-        do(world, act)
+        apply_lines(world, act)
         run_until(world, world.t_s + 100)
-        owners.append(split_cells(ask(world, "Get-ClusterGroup 'Cluster Group'", "NODE_3"))[2][2])
+        owners.append(split_cells(run_cmdlet(world, "Get-ClusterGroup 'Cluster Group'", "NODE_3"))[2][2])
     assert owners == ["NODE_2", "NODE_2", "NODE_1", "NODE_1"]
 
 
 def test_a_group_does_not_fail_over_to_an_excluded_node() -> None:
     world = ag_lab()
     run_until(world, 5)
-    ask(world, "Get-ClusterResource AG1 | Set-ClusterOwnerNode -Owners NODE_1,NODE_3")
-    do(world, "power-off NODE_1")
+    run_cmdlet(world, "Get-ClusterResource AG1 | Set-ClusterOwnerNode -Owners NODE_1,NODE_3")
+    apply_lines(world, "power-off NODE_1")
     run_until(world, 60)
-    assert primaries(world) == []
-    ask(world, "Get-ClusterResource AG1 | Set-ClusterOwnerNode -Owners NODE_1,NODE_2,NODE_3", "NODE_2")
+    assert list_primaries(world) == []
+    run_cmdlet(world, "Get-ClusterResource AG1 | Set-ClusterOwnerNode -Owners NODE_1,NODE_2,NODE_3", "NODE_2")
     run_until(world, 90)
-    assert primaries(world) == ["NODE_2"]
+    assert list_primaries(world) == ["NODE_2"]
 
 
 def test_a_drained_node_gives_up_the_core_cluster_group() -> None:
     world = fci_lab(1)
     run_until(world, 5)
     owner = config.find_core_owner(world, "NODE_1")
-    ask(world, f"Suspend-ClusterNode {owner} -Drain")
+    run_cmdlet(world, f"Suspend-ClusterNode {owner} -Drain")
     assert config.find_core_owner(world, "NODE_1") != owner
     assert config.find_core_owner(world, owner) != owner
 
@@ -422,8 +439,8 @@ def test_a_drained_node_gives_up_the_core_cluster_group() -> None:
 def test_the_name_of_a_cluster_is_checked(line: str) -> None:
     world = fci_lab(1)
     for name in ("CLU1", "clu1", "NODE_2", "."):
-        assert "spelling" not in ask(world, line.format(name))
-    assert "Check the spelling of the cluster name" in ask(world, line.format("CLU9"))
+        assert "spelling" not in run_cmdlet(world, line.format(name))
+    assert "Check the spelling of the cluster name" in run_cmdlet(world, line.format("CLU9"))
 
 
 @pytest.mark.parametrize(
@@ -434,7 +451,7 @@ def test_the_name_of_a_cluster_is_checked(line: str) -> None:
 def test_a_cmdlet_acts_on_every_object_of_a_list_or_pipeline(line: str) -> None:
     world = ag_lab()
     run_until(world, 5)
-    output = ask(world, line)
+    output = run_cmdlet(world, line)
     assert "NODE_2" in output
     assert "NODE_3" in output
     assert [world.nodes[f"NODE_{number}"].paused for number in (1, 2, 3)] == [False, True, True]
@@ -444,7 +461,7 @@ def test_a_cmdlet_acts_on_every_object_of_a_list_or_pipeline(line: str) -> None:
 def test_a_group_that_is_there_already_is_returned(line: str) -> None:
     world = ag_lab()
     run_until(world, 5)
-    assert split_cells(ask(world, line))[2:] == [["AG1", "NODE_1", "Online"]]
+    assert split_cells(run_cmdlet(world, line))[2:] == [["AG1", "NODE_1", "Online"]]
 
 
 @pytest.mark.parametrize(
@@ -463,14 +480,16 @@ def test_a_port_is_open_only_if_something_listens_behind_the_firewall(
 ) -> None:
     world = ag_lab()
     run_until(world, 5)
-    do(world, act)
-    do(world, "restart-service NODE_2" if act.startswith("disable") else "note waiting")
+    apply_lines(world, act)
+    apply_lines(world, "restart-service NODE_2" if act.startswith("disable") else "note waiting")
     run_until(world, 90)
-    assert f"TcpTestSucceeded : {open_}" in ask(world, f"Test-NetConnection NODE_2 -Port {port}")
+    assert f"TcpTestSucceeded : {open_}" in run_cmdlet(world, f"Test-NetConnection NODE_2 -Port {port}")
 
 
 def test_a_port_beyond_the_range_is_no_argument() -> None:
-    assert "greater than the maximum allowed range" in ask(ag_lab(), "Test-NetConnection NODE_2 -Port 99999")
+    assert "greater than the maximum allowed range" in run_cmdlet(
+        ag_lab(), "Test-NetConnection NODE_2 -Port 99999"
+    )
 
 
 WHAT_IF = 'What if: Performing the operation "{}" on target "{}".'
@@ -502,7 +521,7 @@ def test_parameters_are_those_of_the_product(line: str, answer: str) -> None:
     """None of the tested forms changes anything. [DOC: about parameters]"""
     world = ag_lab()
     before = dict(world.nodes), dict(world.replicas)
-    assert answer in ask(world, line)
+    assert answer in run_cmdlet(world, line)
     assert (dict(world.nodes), dict(world.replicas)) == before
 
 
@@ -521,63 +540,65 @@ SELECTED = [
 @pytest.mark.parametrize(("line", "names"), SELECTED)
 def test_names_select_by_wildcard_and_by_node(line: str, names: list[str]) -> None:
     """Check documented behavior: [DOC: about pipelines]."""
-    assert ask(ag_lab(), f"{line} | Select-Object -ExpandProperty Name").split("\n") == (names or [""])
+    assert run_cmdlet(ag_lab(), f"{line} | Select-Object -ExpandProperty Name").split("\n") == (names or [""])
 
 
 def test_the_last_node_with_quorum_is_not_stopped() -> None:
     """Check documented behavior: [DOC: Stop-ClusterNode]."""
     world = ag_lab()
-    output = ask(world, "Get-ClusterNode | Stop-ClusterNode", "NODE_3")
+    output = run_cmdlet(world, "Get-ClusterNode | Stop-ClusterNode", "NODE_3")
     assert "The cluster would lose quorum without 'NODE_3'." in output
     assert [world.nodes[name].service for name in world.nodes] == ["stopped", "stopped", "running"]
-    ask(world, "net stop clussvc", "NODE_3")
+    run_cmdlet(world, "net stop clussvc", "NODE_3")
     assert world.nodes["NODE_3"].service == "stopped"
 
 
 def test_a_moved_group_keeps_its_state_and_avoids_paused_nodes() -> None:
     """Check documented behavior: [DOC: MoveClusterGroup]."""
     world = fci_lab()
-    ask(world, "Stop-ClusterGroup SQLFCI1")
-    assert split_cells(ask(world, "Move-ClusterGroup SQLFCI1 -Node NODE_2"))[2] == [
+    run_cmdlet(world, "Stop-ClusterGroup SQLFCI1")
+    assert split_cells(run_cmdlet(world, "Move-ClusterGroup SQLFCI1 -Node NODE_2"))[2] == [
         "SQLFCI1",
         "NODE_2",
         "Offline",
     ]
     run_until(world, 60)
-    assert role(world, "SQLFCI1").state.value == "Offline"
-    ask(world, "Start-ClusterResource 'SQL Server (SQLFCI1)'")
+    assert get_role(world, "SQLFCI1").state.value == "Offline"
+    run_cmdlet(world, "Start-ClusterResource 'SQL Server (SQLFCI1)'")
     run_until(world, 120)
-    assert (role(world, "SQLFCI1").owner, role(world, "SQLFCI1").state.value) == ("NODE_2", "Online")
-    ask(world, "Suspend-ClusterNode NODE_1")
-    assert "NODE_1 is paused" in ask(world, "Move-ClusterGroup SQLFCI1 -Node NODE_1")
-    assert "Not simulated" in ask(world, "Stop-ClusterResource 'SQL Server Agent (SQLFCI1)'")
-    assert role(world, "SQLFCI1").state.value == "Online"
+    assert (get_role(world, "SQLFCI1").owner, get_role(world, "SQLFCI1").state.value) == ("NODE_2", "Online")
+    run_cmdlet(world, "Suspend-ClusterNode NODE_1")
+    assert "NODE_1 is paused" in run_cmdlet(world, "Move-ClusterGroup SQLFCI1 -Node NODE_1")
+    assert "Not simulated" in run_cmdlet(world, "Stop-ClusterResource 'SQL Server Agent (SQLFCI1)'")
+    assert get_role(world, "SQLFCI1").state.value == "Online"
 
 
 def test_a_node_is_drained_to_the_named_target() -> None:
     world = ag_lab()
     run_until(world, 5)
-    ask(world, "Suspend-ClusterNode NODE_1 -Drain -Target NODE_2")
+    run_cmdlet(world, "Suspend-ClusterNode NODE_1 -Drain -Target NODE_2")
     run_until(world, 40)
-    assert primaries(world) == ["NODE_2"]
+    assert list_primaries(world) == ["NODE_2"]
 
 
 @pytest.mark.parametrize(("drain", "owner"), [("", "NODE_1"), (" -Drain", "NODE_2")])
 def test_only_draining_moves_the_core_group(drain: str, owner: str) -> None:
     world = ag_lab()
     run_until(world, 5)
-    assert "NODE_1" in ask(world, "Get-ClusterGroup 'Cluster Group'")
-    ask(world, "Suspend-ClusterNode NODE_1" + drain)
+    assert "NODE_1" in run_cmdlet(world, "Get-ClusterGroup 'Cluster Group'")
+    run_cmdlet(world, "Suspend-ClusterNode NODE_1" + drain)
     run_until(world, 40)
-    assert owner in ask(world, "Get-ClusterGroup 'Cluster Group'")
+    assert owner in run_cmdlet(world, "Get-ClusterGroup 'Cluster Group'")
 
 
 def test_an_evicted_node_that_is_down_owns_nothing_anymore() -> None:
     world = fci_lab()
-    do(world, "power-off NODE_2")
+    apply_lines(world, "power-off NODE_2")
     run_until(world, 30)
-    ask(world, "Remove-ClusterNode NODE_2 -Force")
-    assert "{NODE_1}" in ask(world, "Get-ClusterResource 'SQL Server (SQLFCI1)' | Get-ClusterOwnerNode")
+    run_cmdlet(world, "Remove-ClusterNode NODE_2 -Force")
+    assert "{NODE_1}" in run_cmdlet(
+        world, "Get-ClusterResource 'SQL Server (SQLFCI1)' | Get-ClusterOwnerNode"
+    )
     assert "NODE_2" not in dict(config.find_current_config(world, "CLU1").weights)
 
 
@@ -585,21 +606,25 @@ def test_an_evicted_node_that_is_down_owns_nothing_anymore() -> None:
 @pytest.mark.parametrize("fault", ["power-off NODE_2", "cut NODE_1 NODE_2"])
 def test_a_node_that_does_not_answer_is_an_error(fault: str, line: str) -> None:
     world = ag_lab()
-    do(world, fault)
+    apply_lines(world, fault)
     run_until(world, 5)
-    assert "The RPC server is unavailable" in ask(world, line)
+    assert "The RPC server is unavailable" in run_cmdlet(world, line)
 
 
 def test_an_address_of_another_subnet_stays_offline() -> None:
     text = (SCENARIOS / "ag-listener-subnets.toml").read_text(encoding="utf-8")
     world = build_world(load_scenario(text, "subnets"), 1)
     run_until(world, 5)
-    ask(world, "Stop-ClusterResource AG1_10.0.2.50")
-    assert ask(world, "(Get-ClusterGroup AG1).State") == "Online", "the network name has its other address"
-    ask(world, "Stop-ClusterResource AG1_10.0.1.50")
-    assert ask(world, "(Get-ClusterGroup AG1).State") == "Offline"
-    assert "NODE_1 has no network for AG1_10.0.2.50" in ask(world, "Start-ClusterResource AG1_10.0.2.50")
-    assert "Online" in ask(world, "Start-ClusterResource AG1_10.0.1.50")
-    assert ask(world, "(Get-ClusterGroup AG1).State") == "PartialOnline"
-    output = ask(world, "Get-ClusterResource AG1_10.* | Get-ClusterParameter Address")
+    run_cmdlet(world, "Stop-ClusterResource AG1_10.0.2.50")
+    assert run_cmdlet(world, "(Get-ClusterGroup AG1).State") == "Online", (
+        "the network name has its other address"
+    )
+    run_cmdlet(world, "Stop-ClusterResource AG1_10.0.1.50")
+    assert run_cmdlet(world, "(Get-ClusterGroup AG1).State") == "Offline"
+    assert "NODE_1 has no network for AG1_10.0.2.50" in run_cmdlet(
+        world, "Start-ClusterResource AG1_10.0.2.50"
+    )
+    assert "Online" in run_cmdlet(world, "Start-ClusterResource AG1_10.0.1.50")
+    assert run_cmdlet(world, "(Get-ClusterGroup AG1).State") == "PartialOnline"
+    output = run_cmdlet(world, "Get-ClusterResource AG1_10.* | Get-ClusterParameter Address")
     assert [row[2] for row in split_cells(output)[2:]] == ["10.0.1.50", "10.0.2.50"]

@@ -8,9 +8,9 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
 from engine.inputs import InputError
 from engine.model import World
-from tests.engine.availability.worlds import SCENARIOS, do, run_until
-from tests.engine.cluster.test_powershell import ask
-from tests.engine.cluster.worlds import fci_lab, pair
+from tests.engine.availability.worlds import SCENARIOS, apply_lines, run_until
+from tests.engine.cluster.test_powershell import run_cmdlet
+from tests.engine.cluster.worlds import build_pair, fci_lab
 from tests.events import read_field
 
 
@@ -20,25 +20,25 @@ def build_lab(windows: str = "2016") -> World:
     return build_world(load_scenario(text, "ag-lab"), 1)
 
 
-def leave(world: World, times: int, pause_s: float = 100) -> None:
+def power_cycle_node(world: World, times: int, pause_s: float = 100) -> None:
     """Power NODE_2 off and on *times* times, with *pause_s* in between."""
     for _ in range(times):
-        do(world, "power-off NODE_2")
+        apply_lines(world, "power-off NODE_2")
         run_until(world, world.t_s + 30)
-        do(world, "power-on NODE_2")
+        apply_lines(world, "power-on NODE_2")
         run_until(world, world.t_s + pause_s)
 
 
 def get_node_state(world: World) -> str:
-    return ask(world, "Get-ClusterNode NODE_2 | ft Name, State, StatusInformation")
+    return run_cmdlet(world, "Get-ClusterNode NODE_2 | ft Name, State, StatusInformation")
 
 
 def test_the_third_exit_within_an_hour_quarantines_for_two_hours() -> None:
     world = build_lab()
-    leave(world, 2)
+    power_cycle_node(world, 2)
     assert "Normal" in get_node_state(world)
     assert world.nodes["NODE_2"].partition
-    leave(world, 1)
+    power_cycle_node(world, 1)
     begin_s = world.t_s
     assert "Down" in get_node_state(world)
     assert "Quarantined" in get_node_state(world)
@@ -52,57 +52,57 @@ def test_the_third_exit_within_an_hour_quarantines_for_two_hours() -> None:
 @pytest.mark.parametrize("switch", ["-ClearQuarantine", "-CQ"])
 def test_clearing_the_quarantine_lets_the_node_join(switch: str) -> None:
     world = build_lab()
-    leave(world, 3)
-    ask(world, "Start-ClusterNode -Name NODE_2")
+    power_cycle_node(world, 3)
+    run_cmdlet(world, "Start-ClusterNode -Name NODE_2")
     run_until(world, world.t_s + 60)
     assert not world.nodes["NODE_2"].partition
-    ask(world, f"Start-ClusterNode -Name NODE_2 {switch}")
+    run_cmdlet(world, f"Start-ClusterNode -Name NODE_2 {switch}")
     run_until(world, world.t_s + 60)
     assert world.nodes["NODE_2"].partition
 
 
 def test_exits_over_an_hour_apart_or_orderly_do_not_count() -> None:
     world = build_lab()
-    leave(world, 3, pause_s=1800)
+    power_cycle_node(world, 3, pause_s=1800)
     assert world.nodes["NODE_2"].partition
     world = build_lab()
     for _ in range(3):
-        do(world, "stop-cluster NODE_2")
+        apply_lines(world, "stop-cluster NODE_2")
         run_until(world, world.t_s + 20)
-        do(world, "start-cluster NODE_2")
+        apply_lines(world, "start-cluster NODE_2")
         run_until(world, world.t_s + 40)
     assert world.nodes["NODE_2"].partition
 
 
 def test_at_most_a_quarter_of_the_nodes_is_quarantined() -> None:
     world = build_lab()
-    leave(world, 3)
+    power_cycle_node(world, 3)
     for _ in range(3):
-        do(world, "power-off NODE_3")
+        apply_lines(world, "power-off NODE_3")
         run_until(world, world.t_s + 30)
-        do(world, "power-on NODE_3")
+        apply_lines(world, "power-on NODE_3")
         run_until(world, world.t_s + 100)
     assert world.nodes["NODE_3"].partition
 
 
 def test_versions_before_2016_have_no_quarantine() -> None:
     world = build_lab("2012 R2")
-    leave(world, 4)
+    power_cycle_node(world, 4)
     assert world.nodes["NODE_2"].partition
     assert not world.exits
-    assert "not simulated" in ask(world, "(Get-Cluster).QuarantineThreshold")
+    assert "not simulated" in run_cmdlet(world, "(Get-Cluster).QuarantineThreshold")
 
 
 def test_the_cluster_shows_the_quarantine_properties() -> None:
     world = build_lab()
-    assert ask(world, "(Get-Cluster).QuarantineThreshold").strip() == "3"
-    assert ask(world, "(Get-Cluster).QuarantineDuration").strip() == "7200"
-    assert "not simulated" in ask(world, "(Get-Cluster).ResiliencyDefaultPeriod")
+    assert run_cmdlet(world, "(Get-Cluster).QuarantineThreshold").strip() == "3"
+    assert run_cmdlet(world, "(Get-Cluster).QuarantineDuration").strip() == "7200"
+    assert "not simulated" in run_cmdlet(world, "(Get-Cluster).ResiliencyDefaultPeriod")
 
 
 def test_the_state_hash_covers_the_quarantine_record() -> None:
     world = build_lab()
-    leave(world, 3)
+    power_cycle_node(world, 3)
     fork = world.fork()
     assert fork.compute_state_hash() == world.compute_state_hash()
     fork.exits.clear()
@@ -113,35 +113,35 @@ def test_the_state_hash_covers_the_quarantine_record() -> None:
 def test_a_shutdown_is_an_orderly_exit(server: str) -> None:
     world = fci_lab()
     run_until(world, 10)
-    do(world, f"shutdown-server {server}")
+    apply_lines(world, f"shutdown-server {server}")
     left = [read_field(event, "what") for event in run_until(world, 12) if event.kind == "cluster"]
     assert left[0] == "left"
     run_until(world, 60)
     assert not world.computers["NODE_1"].powered
     assert world.instances["SQLFCI1"].computer == "NODE_2"
     assert not world.exits
-    do(world, "power-on NODE_1")
+    apply_lines(world, "power-on NODE_1")
     run_until(world, 160)
     assert world.nodes["NODE_1"].partition
 
 
 def test_three_shutdowns_within_an_hour_do_not_quarantine() -> None:
-    world = pair("disk", "2016")
+    world = build_pair("disk", "2016")
     for act in ("shutdown-server N2", "power-on N2") * 3:
         run_until(world, world.t_s + 90)
-        do(world, act)
+        apply_lines(world, act)
     run_until(world, world.t_s + 120)
     assert world.nodes["N2"].partition
 
 
 def test_a_quarantined_node_refuses_to_start() -> None:
     world = build_lab()
-    leave(world, 3)
+    power_cycle_node(world, 3)
     run_until(world, world.t_s + 100)
-    assert "quarantined" in ask(world, "Start-ClusterNode NODE_2")
+    assert "quarantined" in run_cmdlet(world, "Start-ClusterNode NODE_2")
     with pytest.raises(InputError):
-        do(world, "start-cluster NODE_2")
-    ask(world, "Start-ClusterNode NODE_2 -ClearQuarantine")
+        apply_lines(world, "start-cluster NODE_2")
+    run_cmdlet(world, "Start-ClusterNode NODE_2 -ClearQuarantine")
     run_until(world, world.t_s + 20)
     assert world.nodes["NODE_2"].partition
 
@@ -149,11 +149,11 @@ def test_a_quarantined_node_refuses_to_start() -> None:
 def test_a_node_without_an_instance_shuts_down_in_good_order_and_boots_again() -> None:
     world = fci_lab()
     run_until(world, 5)
-    do(world, "shutdown-server NODE_4")
+    apply_lines(world, "shutdown-server NODE_4")
     run_until(world, 6)
     assert world.computers["NODE_4"].powered
     assert world.nodes["NODE_4"].partition == 0
-    do(world, "power-on NODE_4")
+    apply_lines(world, "power-on NODE_4")
     run_until(world, 12)
     assert not world.nodes["NODE_4"].partition
     run_until(world, 200)

@@ -9,40 +9,40 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
 from engine.model import World
 from tests.engine.availability.worlds import SCENARIOS, ag_lab
-from tests.engine.cluster.test_powershell import ask, split_cells
-from tests.engine.cluster.worlds import do, fci_lab, pair, run_until
+from tests.engine.cluster.test_powershell import run_cmdlet, split_cells
+from tests.engine.cluster.worlds import apply_lines, build_pair, fci_lab, run_until
 
 
 def test_a_new_witness_replaces_a_lost_one() -> None:
     world = fci_lab()
     assert config.find_current_config(world, "CLU1").witness_counts
-    do(world, "fail-witness CLU1")
+    apply_lines(world, "fail-witness CLU1")
     run_until(world, 30)
     assert not config.find_current_config(world, "CLU1").witness_counts
     assert len(config.find_current_config(world, "CLU1").counted) == 3
-    assert "disk 'Cluster Disk 9' does not exist" in ask(
+    assert "disk 'Cluster Disk 9' does not exist" in run_cmdlet(
         world, "Set-ClusterQuorum -DiskWitness 'Cluster Disk 9'"
     )
-    do(world, "add-drive SQLFCI1 S")
-    text = ask(world, "Set-ClusterQuorum -DiskWitness 'cluster disk 3'")
+    apply_lines(world, "add-drive SQLFCI1 S")
+    text = run_cmdlet(world, "Set-ClusterQuorum -DiskWitness 'cluster disk 3'")
     assert split_cells(text)[2] == ["CLU1", "Cluster", "Disk", "3", "NodeAndDiskMajority"]
-    moved = ask(world, "Move-ClusterResource 'Cluster Disk 3' -Group SQLFCI1")
+    moved = run_cmdlet(world, "Move-ClusterResource 'Cluster Disk 3' -Group SQLFCI1")
     assert "can only be listed" in moved, "the witness has left Available Storage"
     assert config.find_current_config(world, "CLU1").witness_counts
     assert len(config.find_current_config(world, "CLU1").counted) == 4
-    ask(world, "Set-ClusterQuorum -NoWitness")
+    run_cmdlet(world, "Set-ClusterQuorum -NoWitness")
     assert config.find_current_config(world, "CLU1").witness is None
 
 
 def test_an_unreachable_share_is_refused_as_witness() -> None:
     world = ag_lab()
-    do(world, "power-off FSW")
+    apply_lines(world, "power-off FSW")
     for share in (r"\\FSW\Quorum", r"\\NOWHERE\Quorum"):
-        assert "is not available" in ask(world, f"Set-ClusterQuorum -FileShareWitness {share}")
-    refused = ask(world, "Set-ClusterQuorum -CloudWitness -AccountName a -AccessKey b")
+        assert "is not available" in run_cmdlet(world, f"Set-ClusterQuorum -FileShareWitness {share}")
+    refused = run_cmdlet(world, "Set-ClusterQuorum -CloudWitness -AccountName a -AccessKey b")
     assert "NamedParameterNotFound" in refused, "cloud witnesses came with Windows Server 2016"
-    do(world, "power-on FSW")
-    ask(world, r"Set-ClusterQuorum -FileShareWitness \\FSW\Other")
+    apply_lines(world, "power-on FSW")
+    run_cmdlet(world, r"Set-ClusterQuorum -FileShareWitness \\FSW\Other")
     current_config = config.find_current_config(world, "CLU1")
     assert current_config.witness is not None
     assert current_config.witness.name == "FSW"
@@ -62,13 +62,13 @@ def build_world_of_2016() -> World:
         (r"Set-ClusterQuorum -NoWitness -DiskWitness 'Cluster Disk 9'", "AmbiguousParameterSet"),
         ("Set-ClusterQuorum -CloudWitness -AccountName a", "AccountName AccessKey"),
         ("Set-ClusterQuorum -CloudWitness -AccountName a -AccessKey k==", "Cloud Witness"),
-        ("Set-ClusterQuorum -DiskOnly 'Cluster Disk 9'", "-diskonly of Set-ClusterQuorum is not simulated"),
+        ("Set-ClusterQuorum -DiskOnly 'Cluster Disk 9'", "-DiskOnly of Set-ClusterQuorum is not simulated"),
     ],
 )
 def test_a_witness_is_checked(line: str, answer: str) -> None:
     world = build_world_of_2016()
     before = config.find_current_config(world, "CLU1").witness
-    assert answer in ask(world, line.replace("\\\\", "\\"))
+    assert answer in run_cmdlet(world, line.replace("\\\\", "\\"))
     assert (config.find_current_config(world, "CLU1").witness == before) is (answer != "Cloud Witness")
 
 
@@ -92,45 +92,45 @@ RESOURCES = {"fci": "'SQL Server (SQLFCI1)'", "ag": "AG1", "listener": "AG1_AGL1
 def test_a_private_property_is_checked(kind: str, change: str, answer: str) -> None:
     world = fci_lab() if kind == "fci" else ag_lab()
     before = world.nodes["NODE_1"].config, world.instances
-    output = ask(world, f"Get-ClusterResource {RESOURCES[kind]} | Set-ClusterParameter {change}")
+    output = run_cmdlet(world, f"Get-ClusterResource {RESOURCES[kind]} | Set-ClusterParameter {change}")
     assert output == answer or (answer and answer in output)
     changed = (world.nodes["NODE_1"].config, world.instances) != before
     assert changed is (answer in ("", "WARNING")) or kind == "fci"
-    missing = ask(world, f"Get-ClusterResource {RESOURCES[kind]} | Get-ClusterParameter Nonsense")
+    missing = run_cmdlet(world, f"Get-ClusterResource {RESOURCES[kind]} | Get-ClusterParameter Nonsense")
     assert "'nonsense' does not exist on the cluster object" in missing
 
 
 def test_a_higher_threshold_keeps_a_briefly_silent_node() -> None:
     for threshold, left in ((5, True), (20, False)):
         world = fci_lab()
-        assert ask(world, f"(Get-Cluster).SameSubnetThreshold = {threshold}") == ""
-        assert ask(world, "(Get-Cluster).SameSubnetThreshold") == str(threshold)
+        assert run_cmdlet(world, f"(Get-Cluster).SameSubnetThreshold = {threshold}") == ""
+        assert run_cmdlet(world, "(Get-Cluster).SameSubnetThreshold") == str(threshold)
         run_until(world, 10)
-        do(world, "pull-cable NODE_4")
+        apply_lines(world, "pull-cable NODE_4")
         run_until(world, 22)
         assert (world.nodes["NODE_4"].partition == 0) is left
-    assert "between 3 and 120" in ask(world, "(Get-Cluster).CrossSubnetThreshold = 2")
-    assert "not simulated" in ask(world, "(Get-Cluster).RouteHistoryLength = 20")
+    assert "between 3 and 120" in run_cmdlet(world, "(Get-Cluster).CrossSubnetThreshold = 2")
+    assert "not simulated" in run_cmdlet(world, "(Get-Cluster).RouteHistoryLength = 20")
 
 
 @pytest.mark.parametrize("setting", ["-NoWitness", "-DiskWitness 'Cluster Disk 3'", ""])
 def test_a_failed_witness_can_be_repaired_after_it_was_replaced(setting: str) -> None:
     world = fci_lab()
-    do(world, "fail-witness CLU1", "add-drive SQLFCI1 S")
+    apply_lines(world, "fail-witness CLU1", "add-drive SQLFCI1 S")
     if setting:
-        ask(world, f"Set-ClusterQuorum {setting}")
-    do(world, "revert-all")
+        run_cmdlet(world, f"Set-ClusterQuorum {setting}")
+    apply_lines(world, "revert-all")
     assert not any(store.failed for store in world.clusters["CLU1"].stores)
 
 
 def test_the_vote_of_the_node_with_the_lower_priority_is_removed_first() -> None:
-    world = pair("none", "2016")
+    world = build_pair("none", "2016")
     run_until(world, 5)
-    assert ask(world, "(Get-Cluster).LowerQuorumPriorityNodeID = 1", "N1") == ""
-    assert ask(world, "(Get-Cluster).LowerQuorumPriorityNodeID", "N2") == "1"
+    assert run_cmdlet(world, "(Get-Cluster).LowerQuorumPriorityNodeID = 1", "N1") == ""
+    assert run_cmdlet(world, "(Get-Cluster).LowerQuorumPriorityNodeID", "N2") == "1"
     assert config.find_current_config(world, "CLU1").counted == ("N2",)
-    assert "no node with the ID 7" in ask(world, "(Get-Cluster).LowerQuorumPriorityNodeID = 7", "N1")
-    ask(world, "(Get-Cluster).DynamicQuorum = 0", "N1")
+    assert "no node with the ID 7" in run_cmdlet(world, "(Get-Cluster).LowerQuorumPriorityNodeID = 7", "N1")
+    run_cmdlet(world, "(Get-Cluster).DynamicQuorum = 0", "N1")
     assert config.find_current_config(world, "CLU1").counted == ("N1", "N2")
 
 
@@ -157,12 +157,12 @@ def test_restarts_and_failovers_follow_their_properties(
     run_until(world, 5)
     for line in properties:
         target = "Group SQLFCI1" if line.startswith("Failover") else "Resource 'SQL Server (SQLFCI1)'"
-        assert ask(world, f"(Get-Cluster{target}).{line}") == ""
-        assert ask(world, f"(Get-Cluster{target}).{line.split()[0]}") == line.split()[-1]
+        assert run_cmdlet(world, f"(Get-Cluster{target}).{line}") == ""
+        assert run_cmdlet(world, f"(Get-Cluster{target}).{line.split()[0]}") == line.split()[-1]
     for _ in range(failures):
-        do(world, "fail-resource SQL Server (SQLFCI1)")
+        apply_lines(world, "fail-resource SQL Server (SQLFCI1)")
         run_until(world, world.t_s + 60)
-    assert split_cells(ask(world, "Get-ClusterGroup SQLFCI1"))[2] == ["SQLFCI1", *state.split()]
+    assert split_cells(run_cmdlet(world, "Get-ClusterGroup SQLFCI1"))[2] == ["SQLFCI1", *state.split()]
 
 
 @pytest.mark.parametrize(("line", "answer"), [
@@ -175,7 +175,7 @@ def test_restarts_and_failovers_follow_their_properties(
     ("(Get-Cluster).QuarantineThreshold = 3", "is not simulated"),
 ])  # fmt: skip
 def test_values_outside_the_limits_of_properties_are_refused(line: str, answer: str) -> None:
-    assert answer in ask(fci_lab(), line)
+    assert answer in run_cmdlet(fci_lab(), line)
 
 
 @pytest.mark.parametrize(("fault", "states"), [
@@ -186,11 +186,11 @@ def test_values_outside_the_limits_of_properties_are_refused(line: str, answer: 
 def test_only_the_cause_of_a_failed_role_is_failed(fault: str, states: str) -> None:
     world = fci_lab()
     run_until(world, 5)
-    do(world, fault)
+    apply_lines(world, fault)
     run_until(world, 90)
     rows = [
         row
-        for row in split_cells(ask(world, "Get-ClusterResource | ft State, OwnerGroup"))
+        for row in split_cells(run_cmdlet(world, "Get-ClusterResource | ft State, OwnerGroup"))
         if "SQLFCI1" in row
     ]
     assert [row[0] for row in rows] == states.split()
@@ -199,25 +199,25 @@ def test_only_the_cause_of_a_failed_role_is_failed(fault: str, states: str) -> N
 def test_a_role_without_a_living_owner_belongs_to_a_member() -> None:
     world = fci_lab()
     run_until(world, 5)
-    do(world, "power-off NODE_3", "power-off NODE_4")
+    apply_lines(world, "power-off NODE_3", "power-off NODE_4")
     run_until(world, 60)
-    assert split_cells(ask(world, "Get-ClusterGroup SQLFCI2"))[2] == ["SQLFCI2", "NODE_1", "Failed"]
-    do(world, "power-on NODE_4")
+    assert split_cells(run_cmdlet(world, "Get-ClusterGroup SQLFCI2"))[2] == ["SQLFCI2", "NODE_1", "Failed"]
+    apply_lines(world, "power-on NODE_4")
     run_until(world, 240)
-    assert split_cells(ask(world, "Get-ClusterGroup SQLFCI2"))[2] == ["SQLFCI2", "NODE_4", "Online"]
+    assert split_cells(run_cmdlet(world, "Get-ClusterGroup SQLFCI2"))[2] == ["SQLFCI2", "NODE_4", "Online"]
 
 
 def test_a_failover_after_a_restart_that_did_not_help_counts() -> None:
     world = ag_lab()
     run_until(world, 5)
-    do(world, "slow-cpu NODE_1 factor=200")
+    apply_lines(world, "slow-cpu NODE_1 factor=200")
     run_until(world, 60)
-    assert split_cells(ask(world, "Get-ClusterGroup AG1", "NODE_2"))[2] == ["AG1", "NODE_2", "Online"]
-    do(world, "slow-cpu NODE_1 factor=1")
+    assert split_cells(run_cmdlet(world, "Get-ClusterGroup AG1", "NODE_2"))[2] == ["AG1", "NODE_2", "Online"]
+    apply_lines(world, "slow-cpu NODE_1 factor=1")
     run_until(world, 120)
     for server in ("NODE_2", "NODE_1"):
-        do(world, f"stop-service {server}")
+        apply_lines(world, f"stop-service {server}")
         run_until(world, world.t_s + 60)
-        do(world, f"start-service {server}")
+        apply_lines(world, f"start-service {server}")
         run_until(world, world.t_s + 60)
-    assert split_cells(ask(world, "Get-ClusterGroup AG1", "NODE_2"))[2] == ["AG1", "NODE_1", "Failed"]
+    assert split_cells(run_cmdlet(world, "Get-ClusterGroup AG1", "NODE_2"))[2] == ["AG1", "NODE_1", "Failed"]

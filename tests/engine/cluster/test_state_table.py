@@ -16,7 +16,7 @@ from engine.model import World
 from engine.protocol import groups, serving
 from tests import recordings
 from tests.engine.availability.worlds import ag_lab
-from tests.engine.cluster.worlds import build_cluster_world, fci_lab, pair, run_until
+from tests.engine.cluster.worlds import build_cluster_world, build_pair, fci_lab, run_until
 
 TABLE: Final = Path(__file__).parent / "state_table.txt"
 
@@ -106,7 +106,7 @@ SITUATIONS: Final[dict[str, tuple[Callable[[], World], recordings.Steps]]] = {
     ),
     **{
         f"pair-{witness}-{windows}": (
-            lambda witness=witness, windows=windows: pair(witness, windows),  # type: ignore[misc]
+            lambda witness=witness, windows=windows: build_pair(witness, windows),  # type: ignore[misc]
             (
                 ("power-off N2", 3.0),
                 ("", 30.0),
@@ -195,7 +195,7 @@ def describe_roles(world: World) -> list[str]:
     return rows
 
 
-def describe(name: str) -> list[str]:
+def describe_states(name: str) -> list[str]:
     """Return the states after each step; lines that are equal to those of the step before are left out."""
     build, steps = SITUATIONS[name]
     world = build()
@@ -208,5 +208,5 @@ def describe_world(world: World) -> list[str]:
 
 
 def test_states_are_as_in_the_table(request: pytest.FixtureRequest) -> None:
-    rows = [row for name in SITUATIONS for row in describe(name)]
+    rows = [row for name in SITUATIONS for row in describe_states(name)]
     recordings.check_lines(TABLE, rows, request)

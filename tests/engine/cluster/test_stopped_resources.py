@@ -8,8 +8,8 @@ import pytest
 
 from engine.model import World
 from tests.engine.availability.worlds import ag_lab
-from tests.engine.cluster.test_powershell import ask
-from tests.engine.cluster.worlds import fci_lab, run_until, serves
+from tests.engine.cluster.test_powershell import run_cmdlet
+from tests.engine.cluster.worlds import fci_lab, is_served, run_until
 
 SERVER = "SQL Server (SQLFCI1)"
 NAME = "SQL Network Name (SQLFCI1)"
@@ -23,7 +23,7 @@ STAYING: dict[str, set[str]] = {
 
 
 def list_online(world: World, role: str) -> set[str]:
-    rows = ask(world, f"Get-ClusterGroup {role} | Get-ClusterResource").splitlines()[2:]
+    rows = run_cmdlet(world, f"Get-ClusterGroup {role} | Get-ClusterResource").splitlines()[2:]
     return {row.partition("  ")[0].removesuffix(" Online") for row in rows if " Online " in row}
 
 
@@ -40,14 +40,14 @@ def test_only_dependents_go_offline(
 ) -> None:
     world = build()
     everything = list_online(world, role)
-    ask(world, f"Stop-ClusterResource '{resource}'")
+    run_cmdlet(world, f"Stop-ClusterResource '{resource}'")
     run_until(world, 15)
     assert list_online(world, role) == staying
-    assert ask(world, f"(Get-ClusterGroup {role}).State") == "PartialOnline"
-    assert not serves(world, "Sales")
-    ask(world, f"Stop-ClusterResource '{min(staying)}'")
+    assert run_cmdlet(world, f"(Get-ClusterGroup {role}).State") == "PartialOnline"
+    assert not is_served(world, "Sales")
+    run_cmdlet(world, f"Stop-ClusterResource '{min(staying)}'")
     assert min(staying) not in list_online(world, role)
-    ask(world, f"Start-ClusterGroup {role}")
+    run_cmdlet(world, f"Start-ClusterGroup {role}")
     run_until(world, 60)
     assert list_online(world, role) == everything
-    assert serves(world, "Sales")
+    assert is_served(world, "Sales")

@@ -12,8 +12,8 @@ from engine.cluster import config
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
 from engine.model import World
-from tests.engine.availability.worlds import do, run_until
-from tests.engine.cluster.worlds import pair
+from tests.engine.availability.worlds import apply_lines, run_until
+from tests.engine.cluster.worlds import build_pair
 
 SHORT_S, LONG_S = 2.0, 60.0
 """Two losses within SHORT_S are one event for the cluster; after LONG_S the votes are recounted."""
@@ -111,7 +111,7 @@ def predict_or_list_members(start: World, groups: list[list[str]]) -> set[str]:
     for group in groups:
         for number, name in enumerate(group):
             run_until(world, tick_s + number * SHORT_S)
-            do(world, f"power-off {name}")
+            apply_lines(world, f"power-off {name}")
         tick_s += LONG_S + len(group) * SHORT_S
     run_until(world, tick_s)
     partitions = {node.partition for node in world.nodes.values() if node.partition}
@@ -119,7 +119,7 @@ def predict_or_list_members(start: World, groups: list[list[str]]) -> set[str]:
     return {node.name for node in world.nodes.values() if node.partition}
 
 
-def check(nodes: int, witness: bool, windows: str, step: int) -> None:
+def check_votes(nodes: int, witness: bool, windows: str, step: int) -> None:
     start = build_cluster(nodes, witness, windows)
     for number, groups in enumerate(list_orders(nodes, witness)):
         if number % step == 0:
@@ -136,21 +136,21 @@ SIZES = [(nodes, witness) for nodes in (2, 3, 4, 5) for witness in (False, True)
 def test_each_order_of_losses_leaves_the_expected_survivor(windows: str) -> None:
     """All orders are tested for two and three nodes, and every seventeenth order for more nodes."""
     for nodes, witness in SIZES:
-        check(nodes, witness, windows, 1 if nodes < 4 else 17)
+        check_votes(nodes, witness, windows, 1 if nodes < 4 else 17)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("windows", VERSIONS)
 @pytest.mark.parametrize(("nodes", "witness"), SIZES)
 def test_every_order_of_losses_follows_the_model(nodes: int, witness: bool, windows: str) -> None:
-    check(nodes, witness, windows, 1)
+    check_votes(nodes, witness, windows, 1)
 
 
 def test_losing_the_witness_does_not_shorten_the_heartbeat_threshold() -> None:
     """Nodes that fail together with the witness are also missed only after five seconds without heartbeats."""
     world = build_cluster(3, True, "2012 R2")
     run_until(world, 1)
-    do(world, "power-off W", "power-off N2", "power-off N3")
+    apply_lines(world, "power-off W", "power-off N2", "power-off N3")
     run_until(world, 5)
     assert world.nodes["N1"].partition
     run_until(world, 9)
@@ -161,17 +161,17 @@ def test_forced_quorum_ends_with_a_majority_of_the_nodes() -> None:
     """Exactly half of the nodes is not enough."""
     world = build_cluster(4, False, "2016")
     run_until(world, 1)
-    do(world, "power-off N2", "power-off N3", "power-off N4")
+    apply_lines(world, "power-off N2", "power-off N3", "power-off N4")
     run_until(world, 40)
     assert not world.nodes["N1"].partition
-    do(world, "force-quorum N1")
+    apply_lines(world, "force-quorum N1")
     run_until(world, 60)
     assert world.nodes["N1"].config.forced
-    do(world, "power-on N2")
+    apply_lines(world, "power-on N2")
     run_until(world, 200)
     assert world.nodes["N2"].partition == world.nodes["N1"].partition
     assert world.nodes["N1"].config.forced
-    do(world, "power-on N3")
+    apply_lines(world, "power-on N3")
     run_until(world, 400)
     assert not world.nodes["N1"].config.forced
 
@@ -183,13 +183,13 @@ def test_changed_votes_are_counted_with_the_same_write(windows: str, wait_s: flo
     """In Windows Server 2012 the last node could not write any more after its witness was removed."""
     world = build_cluster(2, True, windows)
     run_until(world, 1)
-    do(world, "power-off N2")
+    apply_lines(world, "power-off N2")
     run_until(world, wait_s)
-    do(world, f"ps N1 {command}")
+    apply_lines(world, f"ps N1 {command}")
     run_until(world, world.t_s + 60)
     assert world.nodes["N1"].partition
     assert config.can_write(world, "N1")
-    do(world, "power-on N2", "ps N1 (Get-ClusterNode N2).NodeWeight = 1")
+    apply_lines(world, "power-on N2", "ps N1 (Get-ClusterNode N2).NodeWeight = 1")
     run_until(world, world.t_s + 200)
     assert config.can_write(world, "N1")
     assert world.nodes["N2"].partition
@@ -201,7 +201,7 @@ def test_lower_quorum_priority_selects_the_node_that_loses_its_vote() -> None:
         world = build_cluster(5, False, "2012 R2")
         world.clusters["CLU1"] = replace(world.clusters["CLU1"], lower_priority_node=lower)
         run_until(world, 1)
-        do(world, "power-off N5")
+        apply_lines(world, "power-off N5")
         run_until(world, 60)
         assert world.nodes["N1"].config.counted == counted
 
@@ -214,20 +214,20 @@ def test_the_witness_votes_for_the_half_with_the_core_resources(owner: str) -> N
     winner = next(half_set for half_set in halves if owner in half_set)
     other_nodes = [name for half_set in halves if half_set is not winner for name in half_set]
     for command in ("Suspend-ClusterNode {} -Drain", "Resume-ClusterNode {}"):
-        do(world, *(f"ps {owner} {command.format(name)}" for name in other_nodes))
+        apply_lines(world, *(f"ps {owner} {command.format(name)}" for name in other_nodes))
         run_until(world, world.t_s + 5)
     run_until(world, 30)
-    do(world, *(f"cut {a} {b}" for a, b in product(*halves)))
+    apply_lines(world, *(f"cut {a} {b}" for a, b in product(*halves)))
     run_until(world, 60)
     assert sorted(node.name for node in world.nodes.values() if node.partition) == winner
 
 
 def test_the_last_node_with_a_vote_keeps_it_when_it_leaves() -> None:
-    world = pair("none", "2016")
+    world = build_pair("none", "2016")
     run_until(world, 5)
-    do(world, "set-weight N1 0", "stop-cluster N2")
+    apply_lines(world, "set-weight N1 0", "stop-cluster N2")
     run_until(world, 60)
     assert not any(node.partition for node in world.nodes.values())
-    do(world, "start-cluster N2")
+    apply_lines(world, "start-cluster N2")
     run_until(world, 120)
     assert all(node.partition for node in world.nodes.values())

@@ -6,9 +6,9 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
 from engine.model import ClusterRole, World
 from engine.protocol import serving
-from tests.engine.availability.worlds import SCENARIOS, do, run_until
+from tests.engine.availability.worlds import SCENARIOS, apply_lines, run_until
 
-__all__ = ["build_cluster_world", "do", "fci_lab", "role", "run_until", "serves"]
+__all__ = ["apply_lines", "build_cluster_world", "fci_lab", "get_role", "is_served", "run_until"]
 
 
 def fci_lab(seed: int = 1) -> World:
@@ -63,7 +63,7 @@ def build_cluster_world(*, instance: str = "", windows: str = "2012 R2") -> Worl
     return build_world(load_scenario(text, "few"), 1)
 
 
-def role(world: World, name: str) -> ClusterRole:
+def get_role(world: World, name: str) -> ClusterRole:
     """Return the role from the newest copy of the cluster database."""
     configs = sorted((node.config for node in world.nodes.values()), key=lambda config: config.epoch)
     role = configs[-1].find_role(name)
@@ -71,7 +71,7 @@ def role(world: World, name: str) -> ClusterRole:
     return role
 
 
-def serves(world: World, database: str = "Sales") -> bool:
+def is_served(world: World, database: str = "Sales") -> bool:
     return serving.find_serving_key(world, database) is not None
 
 
@@ -139,7 +139,7 @@ REMOTE_REPLICAS = "".join(
 )
 
 
-def sites(windows: str = "2016", seed: int = 1) -> World:
+def build_sites(windows: str = "2016", seed: int = 1) -> World:
     """Return `pair` with a file share witness and two asynchronous replicas on N3 and N4."""
     version = 2014 if windows in ("2008 R2", "2012", "2012 R2") else 2019
     text = PAIR.format(version=version, windows=windows, witness=WITNESSES["file share"])
@@ -160,7 +160,7 @@ WITNESSES = {
 }
 
 
-def pair(witness: str, windows: str = "2016", seed: int = 1) -> World:
+def build_pair(witness: str, windows: str = "2016", seed: int = 1) -> World:
     """Return a world in which N1 is primary and N2 synchronous with automatic failover; *witness* is its
     kind, or none.
     """

@@ -27,55 +27,87 @@ SESSION = '\n[[session]]\ndatabase = "Sales"\nprincipal = "SERVER_A"\nmirror = "
 POOLS = '[variants]\na = ["{b}", "x"]\nb = ["{a}", "y"]\n\n[[source]]'
 
 
-def put(*changes: tuple[str, str]) -> str:
+def format_broken_text(*changes: tuple[str, str]) -> str:
     return change_text(*changes)
 
 
 @pytest.mark.parametrize(
     ("text", "line_part", "message"),
     [
-        (put(("minutes = 5", 'minutes = "five"')), "minutes = ", "a whole number"),
-        (put(('title = "Small"', "title = 3")), "title", "a text in quotes"),
-        (put(("minutes = 5", "minutes = 99999999999999999999999")), "minutes = ", "at most 600"),
-        (put(("minutes = 5", "minuts = 1\nminutes = 5")), "minuts", "minutes?"),
-        (put(('name = "SERVER_A"', 'name = "SERVER_A"\nverson = 1')), "verson", "version?"),
-        (put(('"power-off SERVER_A"', '"powr-off SERVER_A"')), "powr-off", "did you mean power-off?"),
-        (put(('"power-off SERVER_A"', '"sql SERVER_Z SELECT 1"')), "sql SERVER_Z", "SERVER_W?"),
-        (put(('length = "5min"', 'length = "5 fortnights"')), "length", "2min"),
-        (put(('at = "20s"', 'at = "-3s"')), "at = ", "2min"),
-        (put(('at = "20s"', 'at = "10h"')), 'at = "10h"', "after the end of the drill"),
-        (put(('at = "20s"', 'between = ["40s", "20s"]')), "between", "an earlier and a later time"),
-        (put(('at = "20s"', 'at = "20s"\nwhen = "time_s() > 3"')), "[[timeline]]", "one of at, between, when"),
-        (put(("points = 40", "points = 70")), "[[rubric]]", "total 130"),
-        (put(("weight = 3", "weight = 0")), "weight", "more than 0"),
-        (put(("weight = 3", "weight = nan")), "weight", "a finite number"),
-        (put(('limit = "60s"', 'limit = "5s"')), "limit", "not above the target"),
-        (put(('kind = "downtime"', 'kind = "dowtime"')), "kind", "'downtime'"),
+        (format_broken_text(("minutes = 5", 'minutes = "five"')), "minutes = ", "a whole number"),
+        (format_broken_text(('title = "Small"', "title = 3")), "title", "a text in quotes"),
+        (
+            format_broken_text(("minutes = 5", "minutes = 99999999999999999999999")),
+            "minutes = ",
+            "at most 600",
+        ),
+        (format_broken_text(("minutes = 5", "minuts = 1\nminutes = 5")), "minuts", "minutes?"),
+        (format_broken_text(('name = "SERVER_A"', 'name = "SERVER_A"\nverson = 1')), "verson", "version?"),
+        (
+            format_broken_text(('"power-off SERVER_A"', '"powr-off SERVER_A"')),
+            "powr-off",
+            "did you mean power-off?",
+        ),
+        (
+            format_broken_text(('"power-off SERVER_A"', '"sql SERVER_Z SELECT 1"')),
+            "sql SERVER_Z",
+            "SERVER_W?",
+        ),
+        (format_broken_text(('length = "5min"', 'length = "5 fortnights"')), "length", "2min"),
+        (format_broken_text(('at = "20s"', 'at = "-3s"')), "at = ", "2min"),
+        (format_broken_text(('at = "20s"', 'at = "10h"')), 'at = "10h"', "after the end of the drill"),
+        (
+            format_broken_text(('at = "20s"', 'between = ["40s", "20s"]')),
+            "between",
+            "an earlier and a later time",
+        ),
+        (
+            format_broken_text(('at = "20s"', 'at = "20s"\nwhen = "time_s() > 3"')),
+            "[[timeline]]",
+            "one of at, between, when",
+        ),
+        (format_broken_text(("points = 40", "points = 70")), "[[rubric]]", "total 130"),
+        (format_broken_text(("weight = 3", "weight = 0")), "weight", "more than 0"),
+        (format_broken_text(("weight = 3", "weight = nan")), "weight", "a finite number"),
+        (format_broken_text(('limit = "60s"', 'limit = "5s"')), "limit", "not above the target"),
+        (format_broken_text(('kind = "downtime"', 'kind = "dowtime"')), "kind", "'downtime'"),
         (SMALL + LINK, "ends", "two different ends"),
-        (put(('mirror = "SERVER_B"', 'mirror = "SERVER_A"')), "mirror", "another server"),
-        (put(('name = "SERVER_W"', 'name = "SERVER_Ω"')), "name = ", "letters, digits"),
-        (put(('"Small"', '"Sm\u202eall"')), "title", "U+202E"),
-        (put(('"Small"', '"Sm\\u0000all"')), "title", "U+0000"),
+        (format_broken_text(('mirror = "SERVER_B"', 'mirror = "SERVER_A"')), "mirror", "another server"),
+        (format_broken_text(('name = "SERVER_W"', 'name = "SERVER_Ω"')), "name = ", "letters, digits"),
+        (format_broken_text(('"Small"', '"Sm\u202eall"')), "title", "U+202E"),
+        (format_broken_text(('"Small"', '"Sm\\u0000all"')), "title", "U+0000"),
         (SMALL + '\n[[server]]\nname = "server_a"\n', "name = ", "is listed twice"),
-        (SMALL + '\n[[goal]]\nname = "served"\ntext = "x"\nwhen = "Sales serves"\n', "name", "is listed twice"),
-        (put(("minutes = 5", "minutes = 5\nminutes = 6")), "minutes = 6", "not TOML"),
-        (put(("seed = 3", "seed = = 3")), "seed", "not TOML"),
-        (put((SERVED, SERVED.replace("serves", "servs"))), "when", "serves"),
-        (put((SERVED, SERVED.replace('"Sales', '"(Sales'))), "when", "incomplete"),
-        (put((SERVED, 'when = "send_queue(Sales) > 3"\n\n')), "when", "send_queue_kb"),
-        (put(("when = \"Sales is", "when = \"Sals is")), "when", "Sales"),
-        (put((SERVED, SERVED.replace("SERVER_B", "SERVER_W"))), "[[solution]]", "earns 30 points"),
-        (put(('goal = "served"', 'goal = "servd"')), "goal", "served?"),
+        (
+            SMALL + '\n[[goal]]\nname = "served"\ntext = "x"\nwhen = "Sales serves"\n',
+            "name",
+            "is listed twice",
+        ),
+        (format_broken_text(("minutes = 5", "minutes = 5\nminutes = 6")), "minutes = 6", "not TOML"),
+        (format_broken_text(("seed = 3", "seed = = 3")), "seed", "not TOML"),
+        (format_broken_text((SERVED, SERVED.replace("serves", "servs"))), "when", "serves"),
+        (format_broken_text((SERVED, SERVED.replace('"Sales', '"(Sales'))), "when", "incomplete"),
+        (format_broken_text((SERVED, 'when = "send_queue(Sales) > 3"\n\n')), "when", "send_queue_kb"),
+        (format_broken_text(('when = "Sales is', 'when = "Sals is')), "when", "Sales"),
+        (
+            format_broken_text((SERVED, SERVED.replace("SERVER_B", "SERVER_W"))),
+            "[[solution]]",
+            "earns 30 points",
+        ),
+        (format_broken_text(('goal = "served"', 'goal = "servd"')), "goal", "served?"),
         (SMALL + SESSION, "database", "already has a session"),
         (SMALL + QUESTION, "right", "numbers from 1 to 2"),
-        (put(('"Workload1"', '"Workload9"')), "workload", "Workload"),
-        (put(('"Small"', '"Small {a}"'), ("[[source]]", POOLS)), "[variants]", "no text uses"),
-        (put(('"read-state"', '"read-states"')), "skills", "read-state?"),
-        (put(('length = "5min"', "length = {a = 1}")), "length", "a number"),
+        (format_broken_text(('"Workload1"', '"Workload9"')), "workload", "Workload"),
+        (format_broken_text(('"Small"', '"Small {a}"'), ("[[source]]", POOLS)), "[variants]", "no text uses"),
+        (format_broken_text(('"read-state"', '"read-states"')), "skills", "read-state?"),
+        (format_broken_text(('length = "5min"', "length = {a = 1}")), "length", "a number"),
         ("x = " + "[" * 400 + "]" * 400, "x", "at most 16 levels"),
-        (put(("minutes = 5", 'minutes = "x"')).replace("\n", "\r\n"), "minutes", "a whole number"),
+        (
+            format_broken_text(("minutes = 5", 'minutes = "x"')).replace("\n", "\r\n"),
+            "minutes",
+            "a whole number",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_broken_file_is_reported_with_its_position(text: str, line_part: str, message: str) -> None:
     problems_found = [problem for problem in check_text(text) if message in str(problem)]
     assert problems_found, check_text(text)
@@ -86,7 +118,7 @@ def test_a_broken_file_is_reported_with_its_position(text: str, line_part: str, 
 
 def test_a_wrong_type_hides_no_other_problem() -> None:
     problems_found = check_text(
-        put(
+        format_broken_text(
             ("minutes = 5", 'minutes = "five"\nbogus = 1'),
             ("[[timeline]]", '[[timeline]]\nat = "5x"\ndo = "note a"\n\n[[timeline]]'),
             ('"power-off SERVER_A"', '"powr-off SERVER_A"'),
@@ -102,7 +134,7 @@ def test_a_wrong_type_hides_no_other_problem() -> None:
 
 
 def test_an_unreadable_entry_does_not_shift_the_others() -> None:
-    text = put(
+    text = format_broken_text(
         ('text = "SERVER_B serves"\n', ""), ('when = "Sales is', 'when = "Sals is'), ("+5 power", "+5 powr")
     )
     problems_found = check_text(text)
@@ -111,5 +143,5 @@ def test_an_unreadable_entry_does_not_shift_the_others() -> None:
 
 
 def test_a_missing_server_hides_problems_of_its_references() -> None:
-    (problem,) = check_text(put(('name = "SERVER_W"', "name = 7")))
+    (problem,) = check_text(format_broken_text(('name = "SERVER_W"', "name = 7")))
     assert problem.where == "server[2].name"

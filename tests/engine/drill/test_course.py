@@ -8,7 +8,7 @@ from engine.drill.authoring.problems import ScenarioError
 from engine.drill.judging.scored_run import RubricItem
 from engine.drill.running.drill import Drill, DrillMode
 from tests.engine.drill.running.test_questions import CHANGES, build_drill_with_question
-from tests.engine.drill.texts import drill, run, small
+from tests.engine.drill.texts import advance_drill, build_drill, change_small_text
 from tests.events import read_field
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -21,7 +21,7 @@ def list_items_by_name(drill: Drill) -> dict[str, RubricItem]:
 
 
 def finish_run(drill: Drill) -> Drill:
-    return run(drill, 300)
+    return advance_drill(drill, 300)
 
 
 def build_premise_edit(text: str) -> tuple[str, str]:
@@ -32,17 +32,23 @@ def build_premise_edit(text: str) -> tuple[str, str]:
 
 
 def test_the_premise_of_a_question_must_be_true() -> None:
-    drill_run = run(build_drill_with_question(None, build_premise_edit("Sales serves on SERVER_B")), 51)
+    drill_run = advance_drill(
+        build_drill_with_question(None, build_premise_edit("Sales serves on SERVER_B")), 51
+    )
     assert "role" in [question.name for question in drill_run.list_open_questions()]
-    untold = run(build_drill_with_question(None, build_premise_edit("Sales serves on SERVER_A")), 51)
+    untold = advance_drill(
+        build_drill_with_question(None, build_premise_edit("Sales serves on SERVER_A")), 51
+    )
     assert "role" not in [question.name for question in untold.list_open_questions()]
 
 
 def test_an_unasked_question_is_not_counted() -> None:
-    drill_run = run(build_drill_with_question(None, build_premise_edit("Sales serves on SERVER_A")), 24)
+    drill_run = advance_drill(
+        build_drill_with_question(None, build_premise_edit("Sales serves on SERVER_A")), 24
+    )
     drill_run.apply_line("answer next 1")
     drill_run.apply_line("answer cause 2")
-    run(drill_run, 30).apply_line("power-on SERVER_A")
+    advance_drill(drill_run, 30).apply_line("power-on SERVER_A")
     finish_run(drill_run)
     assert list_items_by_name(drill_run)["Diagnosis"].points == 20.0, (
         "the question that was asked bears all the points"
@@ -52,10 +58,10 @@ def test_an_unasked_question_is_not_counted() -> None:
 
 def test_without_questions_the_points_follow_the_rest() -> None:
     never_condition = ('when = "not Sales serves"', 'when = "SERVER_W is OFF"')
-    drill_run = run(
+    drill_run = advance_drill(
         build_drill_with_question(None, build_premise_edit("Sales serves on SERVER_A"), never_condition), 22
     )
-    run(drill_run, 60).apply_line("power-on SERVER_A")
+    advance_drill(drill_run, 60).apply_line("power-on SERVER_A")
     finish_run(drill_run)
     diagnosis = list_items_by_name(drill_run)["Diagnosis"]
     other_items = [item for item in list_items_by_name(drill_run).values() if item is not diagnosis]
@@ -68,7 +74,7 @@ def test_without_questions_the_points_follow_the_rest() -> None:
 
 
 def test_ending_the_drill_before_a_question_earns_no_points() -> None:
-    drill_run = run(build_drill_with_question(), 24)
+    drill_run = advance_drill(build_drill_with_question(), 24)
     drill_run.apply_line("answer next 1")
     drill_run.apply_line("answer cause 2")
     drill_run.apply_line("power-on SERVER_A")
@@ -81,16 +87,16 @@ def test_ending_the_drill_before_a_question_earns_no_points() -> None:
 def test_a_question_waits_until_its_premise_is_true() -> None:
     """The question is about a failure; a cable that is pulled for a moment is not one yet."""
     later_condition = ('when = "not Sales serves"', 'when = "not Sales serves"\npremise = "SERVER_A is OFF"')
-    drill_run = run(build_drill_with_question(None, later_condition), 5)
+    drill_run = advance_drill(build_drill_with_question(None, later_condition), 5)
     drill_run.apply_line("stop-service SERVER_W")
-    run(drill_run, 8).apply_line("pull-cable SERVER_A")
-    run(drill_run, 13).apply_line("plug-cable SERVER_A")
-    assert "cause" not in [question.name for question in run(drill_run, 19).list_open_questions()]
-    assert "cause" in [question.name for question in run(drill_run, 26).list_open_questions()]
+    advance_drill(drill_run, 8).apply_line("pull-cable SERVER_A")
+    advance_drill(drill_run, 13).apply_line("plug-cable SERVER_A")
+    assert "cause" not in [question.name for question in advance_drill(drill_run, 19).list_open_questions()]
+    assert "cause" in [question.name for question in advance_drill(drill_run, 26).list_open_questions()]
 
 
 def test_a_question_whose_time_has_passed_is_not_asked() -> None:
-    drill_run = run(build_drill_with_question(None, ('after = "2s"', 'after = "20s"')), 60)
+    drill_run = advance_drill(build_drill_with_question(None, ('after = "2s"', 'after = "20s"')), 60)
     assert "cause" not in [question.name for question in drill_run.list_open_questions()], (
         "by then Sales serves again"
     )
@@ -100,11 +106,11 @@ def test_a_prediction_without_any_outcome_is_not_counted() -> None:
     never_conditions = [
         (f'when = "automatic_failovers(Sales) {sign} 0"', 'when = "SERVER_W is OFF"') for sign in (">", "==")
     ]
-    drill_run = run(build_drill_with_question(None, *never_conditions), 22)
+    drill_run = advance_drill(build_drill_with_question(None, *never_conditions), 22)
     drill_run.apply_line("answer next 1")
-    run(drill_run, 60).apply_line("power-on SERVER_A")
+    advance_drill(drill_run, 60).apply_line("power-on SERVER_A")
     assert not list_items_by_name(finish_run(drill_run))["Prediction"].counted
-    silent = run(build_drill_with_question(None, *never_conditions), 60)
+    silent = advance_drill(build_drill_with_question(None, *never_conditions), 60)
     silent.apply_line("power-on SERVER_A")
     assert list_items_by_name(finish_run(silent))["Prediction"].counted, "who said nothing has earned nothing"
 
@@ -122,11 +128,11 @@ INSTEAD = (
     ("sabotage", "right_choices", "reason"), [(False, [2], "It took over."), (True, [1], "No witness.")]
 )
 def test_the_right_answer_follows_the_run(sabotage: bool, right_choices: list[int], reason: str) -> None:
-    drill_run = run(build_drill_with_question(None, INSTEAD), 2)
+    drill_run = advance_drill(build_drill_with_question(None, INSTEAD), 2)
     if sabotage:
         drill_run.apply_line(WITNESS_OFF)
-    run(drill_run, 60).apply_line("answer role 1")
-    run(drill_run, 300)
+    advance_drill(drill_run, 60).apply_line("answer role 1")
+    advance_drill(drill_run, 300)
     (role,) = [question for question in drill_run.build_report()["questions"] if question["name"] == "role"]
     assert (role["right"], role["why"], role["correct"]) == (right_choices, reason, sabotage)
     assert reason in list_items_by_name(drill_run)["Diagnosis"].reason
@@ -141,14 +147,14 @@ def test_the_right_answer_follows_the_run(sabotage: bool, right_choices: list[in
 )
 def test_a_wrong_answer_has_its_reason(change: tuple[str, str], message: str) -> None:
     with pytest.raises(ScenarioError, match=message):
-        small(*CHANGES, INSTEAD, change)
+        change_small_text(*CHANGES, INSTEAD, change)
 
 
 def test_a_premise_is_checked() -> None:
     with pytest.raises(ScenarioError, match="SERVER_X"):
-        small(*CHANGES, build_premise_edit("SERVER_X is OFF"))
+        change_small_text(*CHANGES, build_premise_edit("SERVER_X is OFF"))
     with pytest.raises(ScenarioError, match="SERVER_X"):
-        small(("price = 20", 'premise = "SERVER_X is OFF"\nprice = 20'))
+        change_small_text(("price = 20", 'premise = "SERVER_X is OFF"\nprice = 20'))
 
 
 # --- prices -------------------------------------------------------------------------------------------------
@@ -158,9 +164,9 @@ def test_a_premise_is_checked() -> None:
     ("premise", "taken_points"), [("SERVER_A is OFF", 20.0), ("SERVER_A is RUNNING", 0.0)]
 )
 def test_a_price_is_charged_only_if_its_reason_is_true(premise: str, taken_points: float) -> None:
-    drill_run = run(drill(("price = 20", f'premise = "{premise}"\nprice = 20')), 40)
+    drill_run = advance_drill(build_drill(("price = 20", f'premise = "{premise}"\nprice = 20')), 40)
     drill_run.apply_line("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
-    run(drill_run, 45).apply_line("power-on SERVER_A")
+    advance_drill(drill_run, 45).apply_line("power-on SERVER_A")
     finish_run(drill_run)
     assert 30.0 - list_items_by_name(drill_run)["Conduct"].points - sum(
         loss.points
@@ -182,11 +188,11 @@ def play_through_sabotage(mode: DrillMode | None = None) -> Drill:
         (190, "sql SERVER_B ALTER DATABASE Sales SET PARTNER RESUME"),
         (195, "sql SERVER_B ALTER DATABASE Sales SET WITNESS = 'TCP://SERVER_W:5022'"),
     ):
-        run(drill_run, at_s)
+        advance_drill(drill_run, at_s)
         drill_run.apply_line(line)
         if at_s == 100:
             drill_run.apply_line("answer whose-word 4")
-    run(drill_run, 900)
+    advance_drill(drill_run, 900)
     return drill_run
 
 
@@ -218,7 +224,7 @@ def test_giving_up_automatic_failover_costs_points(
     line: str, changes: tuple[tuple[str, str], ...], cost: float
 ) -> None:
     """The cost applies once; not if the server refused, the author set a price, or no witness was planned."""
-    drill_run = run(drill(*changes), 2)
+    drill_run = advance_drill(build_drill(*changes), 2)
     drill_run.apply_line(line)
     drill_run.apply_line("sql SERVER_A ALTER DATABASE Sales SET WITNESS = 'TCP://SERVER_W:5022'")
     drill_run.apply_line("sql SERVER_A ALTER DATABASE Sales SET SAFETY FULL")

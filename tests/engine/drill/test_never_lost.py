@@ -13,7 +13,7 @@ from engine.drill.judging.review import review_run
 from engine.drill.running.drill import Drill
 from engine.inputs import InputError
 from engine.mirroring import preconditions
-from tests.engine.drill.texts import FREE, drill, run
+from tests.engine.drill.texts import FREE, advance_drill, build_drill
 
 NAMES = ("Sales", "NewDb", "sales_copy", "SALES")
 BACKUP = r"\\SERVER_B\Backup\s.bak"
@@ -78,13 +78,13 @@ def assert_nothing_is_lost(drill: Drill) -> None:
 @given(st.lists(st.tuples(build_actions(), st.sampled_from((0.5, 4.0, 30.0))), max_size=14))
 @settings(max_examples=25, deadline=None)
 def test_no_input_loses_the_report(script: list[tuple[str, float]]) -> None:
-    drill_run = run(drill(text=FREE), 5)
+    drill_run = advance_drill(build_drill(text=FREE), 5)
     for line, wait_s in script:
         try:
             drill_run.apply_line(line)
         except InputError:
             continue
-        run(drill_run, drill_run.world.t_s + wait_s)
+        advance_drill(drill_run, drill_run.world.t_s + wait_s)
     assert_nothing_is_lost(drill_run)
 
 
@@ -100,22 +100,22 @@ def test_no_input_loses_the_report(script: list[tuple[str, float]]) -> None:
     ],
 )
 def test_databases_of_a_partial_report_are_included(statements: tuple[str, ...]) -> None:
-    drill_run = drill(text=FREE)
+    drill_run = build_drill(text=FREE)
     drill_run.apply_line("stop-app APP")
     for statement in statements:
-        run(drill_run, drill_run.world.t_s + 20.0)
+        advance_drill(drill_run, drill_run.world.t_s + 20.0)
         drill_run.apply_line(f"sql SERVER_A {statement}")
-    assert_nothing_is_lost(run(drill_run, drill_run.world.t_s + 1500.0))
+    assert_nothing_is_lost(advance_drill(drill_run, drill_run.world.t_s + 1500.0))
 
 
 def test_a_failed_part_of_the_report_is_named_and_affects_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(_: Drill) -> None:
+    def raise_key_error(_: Drill) -> None:
         raise KeyError("NewDb")
 
-    monkeypatch.setattr(report, "build_readings", broken)
-    drill_run = run(drill(text=FREE), 10)
+    monkeypatch.setattr(report, "build_readings", raise_key_error)
+    drill_run = advance_drill(build_drill(text=FREE), 10)
     drill_run.apply_line("power-off SERVER_A")
-    report_made = run(drill_run, 60).build_report()
+    report_made = advance_drill(drill_run, 60).build_report()
     assert report_made["failed_parts"] == [{"part": "readings", "error": "KeyError: 'NewDb'"}]
     assert report_made["readings"]["t_s"] == []
     assert len(report_made["failovers"]) == 1

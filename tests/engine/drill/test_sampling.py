@@ -9,7 +9,7 @@ import pytest
 from engine.drill.running import drill as module
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
-from tests.engine.drill.texts import small as scenario
+from tests.engine.drill.texts import change_small_text as scenario
 
 
 @pytest.fixture(autouse=True)

@@ -124,7 +124,7 @@ FREE = WORLD.replace('length = "5min"\n', "")
 """A lab without timeline, goals and score."""
 
 
-def small(*changes: tuple[str, str], text: str = SMALL) -> Scenario:
+def change_small_text(*changes: tuple[str, str], text: str = SMALL) -> Scenario:
     """Return the small scenario with each (old, new) replaced; old must exist."""
     return load_scenario(change_text(*changes, text=text), "small.toml")
 
@@ -136,11 +136,11 @@ def change_text(*changes: tuple[str, str], text: str = SMALL) -> str:
     return text
 
 
-def drill(*changes: tuple[str, str], text: str = SMALL, mode: DrillMode | None = None) -> Drill:
-    return Drill(small(*changes, text=text), mode=mode)
+def build_drill(*changes: tuple[str, str], text: str = SMALL, mode: DrillMode | None = None) -> Drill:
+    return Drill(change_small_text(*changes, text=text), mode=mode)
 
 
-def run(drill: Drill, until_s: float) -> Drill:
+def advance_drill(drill: Drill, until_s: float) -> Drill:
     drill.advance_to(round(until_s * 100))
     return drill
 

@@ -57,17 +57,17 @@ from engine.model import Safety, World
 from tests.engine.protocol.setups import build_unmirrored_world, prepare_mirror
 from tests.engine.tsql.console import Answer
 from tests.engine.tsql.test_answers import format_answer
-from tests.engine.worlds import lab, play
+from tests.engine.worlds import build_lab, play
 from tests.events import build_event, read_field
 
 LONGEST_S: Final = 600
 """Longest simulated time of an answer, in seconds."""
 
 WORLDS: Final[dict[str, Callable[[str], World]]] = {
-    "witness": lambda load: lab(workload=load),
-    "partners": lambda load: lab(workload=load, witness=False),
-    "async": lambda load: lab(workload=load, witness=False, safety=Safety.OFF),
-    "async-witness": lambda load: lab(workload=load, safety=Safety.OFF),
+    "witness": lambda load: build_lab(workload=load),
+    "partners": lambda load: build_lab(workload=load, witness=False),
+    "async": lambda load: build_lab(workload=load, witness=False, safety=Safety.OFF),
+    "async-witness": lambda load: build_lab(workload=load, safety=Safety.OFF),
     "alone": build_unmirrored_world,
     "prepared": lambda load: prepare_mirror(workload=load),
 }

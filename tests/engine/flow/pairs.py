@@ -18,18 +18,18 @@ __all__ = [
     "W1",
     "W2",
     "build_flow",
-    "change",
-    "means",
-    "positions",
-    "reading",
+    "build_pair",
+    "change_inputs",
+    "compute_means",
+    "get_positions",
+    "get_totals",
+    "read_counters",
     "run_s",
     "set_positions",
-    "setup",
-    "totals",
 ]
 
 
-def setup(workload: Workload = WORKLOAD1, mode: SafetyMode = SafetyMode.FULL, **changes: Any) -> Pair:
+def build_pair(workload: Workload = WORKLOAD1, mode: SafetyMode = SafetyMode.FULL, **changes: Any) -> Pair:
     """Return a pair; its mirror is connected unless *mode* is NONE."""
     return build_setup(workload, mode, changes.pop("site", NEC), **changes)
 
@@ -39,20 +39,20 @@ def build_flow(
 ) -> Flow:
     """Return a flow with one pair (source 0), in steady state just after a checkpoint."""
     flow = Flow.create_empty()
-    add_pair(flow, setup(workload, mode, **changes))
+    add_pair(flow, build_pair(workload, mode, **changes))
     if warm:
         warm_start(flow, 0, 0.0)
     return flow
 
 
-def change(flow: Flow, pair: Pair, source: int = 0) -> None:
+def change_inputs(flow: Flow, pair: Pair, source: int = 0) -> None:
     """Change the inputs of *source*'s pair; without a stream in *pair* the stream stays unchanged."""
     flow.update_setups(
         {source: pair.source}, {n: pair.stream for n in flow.list_streams_of(source) if pair.stream}
     )
 
 
-def means(flow: Flow, seconds: float = 60.0, source: int = 0) -> Means:
+def compute_means(flow: Flow, seconds: float = 60.0, source: int = 0) -> Means:
     return means_of(flow, seconds, source)
 
 
@@ -60,20 +60,20 @@ def _as_dict(row: Any) -> dict[str, Any]:
     return {name: getattr(row, name) for name in type(row).__annotations__}
 
 
-def positions(flow: Flow, source: int = 0) -> Any:
+def get_positions(flow: Flow, source: int = 0) -> Any:
     """Return the positions of the source and its first stream."""
     streams = [_as_dict(flow.read_stream_positions(n)) for n in flow.list_streams_of(source)]
     return _merge_rows(_as_dict(flow.read_source_positions(source)), streams)
 
 
-def reading(flow: Flow, source: int = 0) -> Any:
+def read_counters(flow: Flow, source: int = 0) -> Any:
     """Return the counters of the source and its first stream."""
     return _merge_rows(
         asdict(flow.read_source(source)), [asdict(flow.read_stream(n)) for n in flow.list_streams_of(source)]
     )
 
 
-def totals(flow: Flow, source: int = 0) -> Any:
+def get_totals(flow: Flow, source: int = 0) -> Any:
     """Return the totals of the source and its first stream, with the mirror's core time as *mirror_core_s*."""
     streams = [asdict(flow.read_stream_totals(n)) for n in flow.list_streams_of(source)][:1]
     renamed = {"core_s": "mirror_core_s", "pages_written": "mirror_pages_written"}

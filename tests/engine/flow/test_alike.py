@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engine.flow import CrossingKind, Flow, Pair, SafetyMode, Samples, add_pair, run_flow
 from engine.flow import kernel as k
 from engine.flow.advance import get_arrays
-from tests.engine.flow.pairs import W1, W2, setup
+from tests.engine.flow.pairs import W1, W2, build_pair
 from tests.engine.flow.test_invariants import setups
 
 NO_CROSSING = 16
@@ -70,7 +70,7 @@ def test_equal_sources_match_separate_computation(
 
 
 def test_a_hundred_equal_databases_are_computed_once_until_one_differs() -> None:
-    flow = build_groups([(setup(W1, SafetyMode.FULL), 100)])
+    flow = build_groups([(build_pair(W1, SafetyMode.FULL), 100)])
     run_flow(flow, 50)
     assert count_computed_sources(flow) == 1
     flow.add_log_kb(42, 1.0)
@@ -84,10 +84,10 @@ def test_a_hundred_equal_databases_are_computed_once_until_one_differs() -> None
 
 
 def test_jitter_separates_streams_and_an_extra_stream_separates_its_source() -> None:
-    jitter = build_groups([(setup(W1, SafetyMode.FULL, jitter_ms=3.0), 3)])
+    jitter = build_groups([(build_pair(W1, SafetyMode.FULL, jitter_ms=3.0), 3)])
     run_flow(jitter, 5)
     assert count_computed_sources(jitter) == 3
-    flow = build_groups([(setup(W1, SafetyMode.FULL), 3)])
+    flow = build_groups([(build_pair(W1, SafetyMode.FULL), 3)])
     flow.add_stream(1, flow.get_stream_setup(0))
     run_flow(flow, 5)
     assert count_computed_sources(flow) == 2
@@ -95,7 +95,7 @@ def test_jitter_separates_streams_and_an_extra_stream_separates_its_source() -> 
 
 @pytest.mark.parametrize("backed_up", [0, 1])
 def test_a_full_log_blocks_only_its_own_database(backed_up: int) -> None:
-    flow = build_groups([(setup(W2, SafetyMode.FULL, log_max_kb=1e5), 3)])
+    flow = build_groups([(build_pair(W2, SafetyMode.FULL, log_max_kb=1e5), 3)])
     for source in range(3):
         flow.watch_source(source, CrossingKind.LOG_FULL)
     run_flow(flow, 100)
@@ -120,7 +120,7 @@ def test_a_full_log_blocks_only_its_own_database(backed_up: int) -> None:
 
 
 def test_samples_belong_to_each_database() -> None:
-    flow = build_groups([(setup(W1, SafetyMode.FULL), 3), (setup(W2, SafetyMode.OFF), 2)])
+    flow = build_groups([(build_pair(W1, SafetyMode.FULL), 3), (build_pair(W2, SafetyMode.OFF), 2)])
     separate_flow = separate_sources(flow)
     shared_samples, separate_samples = Samples(10), Samples(10)
     run_flow(flow, 3_000, shared_samples)

@@ -21,7 +21,7 @@ from engine.flow.compiled import ENTRIES, loader
 from engine.flow.compiled.library import LibraryError, compute_fingerprint, get_library_name
 from engine.flow.compiled.translate import TranslationError, translate
 from tests.cases import sample_cases
-from tests.engine.flow.pairs import W1, W2, setup
+from tests.engine.flow.pairs import W1, W2, build_pair
 from tests.kernel_libraries import TARGETS
 
 PLAIN = {name: getattr(kernel, name) for name in ENTRIES}
@@ -58,17 +58,17 @@ def iterate_flows() -> Iterator[Flow]:
             if chance.random() < 0.3:
                 link |= {"bandwidth_mbps": 5.0}
             mode = chance.choice(list(SafetyMode)) if number else SafetyMode.FULL
-            add_pair(flow, setup(chance.choice((W1, W2)), mode, **link))
+            add_pair(flow, build_pair(chance.choice((W1, W2)), mode, **link))
             if chance.random() < 0.5:
                 flow.watch_source(number, CrossingKind.LOG_FULL)
         yield flow
     flow = Flow.create_empty()
     for _ in range(3):
-        add_pair(flow, setup())
+        add_pair(flow, build_pair())
     yield flow
 
 
-def step(functions: Functions, flow: Flow) -> list[bytes]:
+def run_with_functions(functions: Functions, flow: Flow) -> list[bytes]:
     """Run *flow* with *functions*, and return all arrays as bytes."""
     flow.unshare_arrays()
     room = np.zeros((4, len(flow.sources), len(kernel.SOURCE_COUNTERS)))
@@ -100,7 +100,7 @@ def step(functions: Functions, flow: Flow) -> list[bytes]:
 
 def assert_same_bits(functions: Functions) -> None:
     for flow in iterate_flows():
-        assert step(functions, flow.fork()) == step(PLAIN, flow.fork())
+        assert run_with_functions(functions, flow.fork()) == run_with_functions(PLAIN, flow.fork())
 
 
 def test_the_library_in_use_matches_plain_python_bit_for_bit() -> None:

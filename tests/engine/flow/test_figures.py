@@ -23,13 +23,13 @@ from tests.engine.flow.pairs import (
     W1,
     W2,
     build_flow,
-    change,
-    positions,
-    reading,
+    build_pair,
+    change_inputs,
+    get_positions,
+    get_totals,
+    read_counters,
     run_s,
     set_positions,
-    setup,
-    totals,
 )
 
 FILE: Final = Path(__file__).with_name("figures.txt")
@@ -96,7 +96,7 @@ CHANGED: Final[dict[str, dict[str, Any]]] = {
 
 
 def list_figures(flow: Flow, source: int = 0) -> Iterator[tuple[str, float]]:
-    for values in (positions(flow, source), reading(flow, source), totals(flow, source)):
+    for values in (get_positions(flow, source), read_counters(flow, source), get_totals(flow, source)):
         yield from vars(values).items()
     yield "waited_for_workers_s", flow.measure_worker_wait_s(source)
     for stream in flow.list_streams_of(source):
@@ -105,7 +105,7 @@ def list_figures(flow: Flow, source: int = 0) -> Iterator[tuple[str, float]]:
 
 def run_changed_flow(changes: dict[str, Any]) -> Flow:
     flow = build_flow(W2, rtt_ms=5.0)
-    change(flow, setup(W2, rtt_ms=5.0, **changes))
+    change_inputs(flow, build_pair(W2, rtt_ms=5.0, **changes))
     run_s(flow, 2)
     return flow
 
@@ -116,7 +116,7 @@ def build_shared_link_flow() -> Flow:
     """
     flow = Flow.create_empty()
     for number, load in enumerate((W1, W2, sites.IDLE, W2, QUICK, W2)):
-        own_setup = setup(
+        own_setup = build_pair(
             load, FULL if number % 2 else OFF, site=sites.THREE_PAR, version=2008, bandwidth_mbps=60.0
         )
         assert own_setup.stream is not None
@@ -156,7 +156,7 @@ def format_table() -> Iterator[str]:
     for case, changes in CHANGED.items():
         flow = run_changed_flow(changes)
         yield from format_figures(case, list_figures(flow))
-        change(flow, setup(W2, rtt_ms=5.0))
+        change_inputs(flow, build_pair(W2, rtt_ms=5.0))
         run_s(flow, 3)
         yield from format_figures(f"{case}, and back", list_figures(flow))
     flow = build_shared_link_flow()

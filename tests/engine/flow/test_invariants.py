@@ -12,13 +12,13 @@ from engine.flow import Flow, Pair, SafetyMode, add_pair, run_flow
 from engine.flow import kernel as k
 from engine.flow.setup import build_bulk_load, build_index_operation
 from engine.flow.sites import IDLE, WORKLOAD1, WORKLOAD2
-from tests.engine.flow.pairs import change, positions, reading, setup
+from tests.engine.flow.pairs import build_pair, change_inputs, get_positions, read_counters
 
 POSITIONS = ("generated_kb", "flushed_kb", "sent_kb", "received_kb", "hardened_kb", "acknowledged_kb", "redone_kb",
              "committed_kb")  # fmt: skip
 
 setups = st.builds(
-    setup,
+    build_pair,
     workload=st.sampled_from([IDLE, WORKLOAD1, WORKLOAD2]),
     mode=st.sampled_from([SafetyMode.FULL, SafetyMode.OFF]),
     scale=st.sampled_from([0.0, 0.01, 1.0, 3.0]),
@@ -44,8 +44,8 @@ setups = st.builds(
 )
 
 
-def check(flow: Flow, previous: Any, row: int, pair: Pair) -> None:
-    s, t, log_positions = flow.sources[row], flow.streams[row], positions(flow, row)
+def check_invariants(flow: Flow, previous: Any, row: int, pair: Pair) -> None:
+    s, t, log_positions = flow.sources[row], flow.streams[row], get_positions(flow, row)
     assert np.isfinite(s).all()
     assert np.isfinite(t).all()
     for name in POSITIONS:
@@ -64,7 +64,7 @@ def check(flow: Flow, previous: Any, row: int, pair: Pair) -> None:
     assert log_positions.generated_kb <= max(previous.generated_kb, pair.source.log_max_kb) + slack, (
         "log beyond the limit of its file"
     )
-    shown_reading = reading(flow, row)
+    shown_reading = read_counters(flow, row)
     assert shown_reading.send_queue_kb >= 0.0
     assert 0.0 <= shown_reading.principal_cpu_percent <= 100.001
     assert 0.0 <= shown_reading.mirror_cpu_percent <= 100.001
@@ -77,10 +77,10 @@ def test_balances_hold_under_any_sequence_of_changes(stages: list[tuple[Pair, in
     row = add_pair(flow, stages[0][0])
     add_pair(flow, neighbor)  # shares both instances and the link
     for pair, ticks in stages:
-        change(flow, pair, row)
-        before = positions(flow, row)
+        change_inputs(flow, pair, row)
+        before = get_positions(flow, row)
         run_flow(flow, ticks)
-        check(flow, before, row, pair)
+        check_invariants(flow, before, row, pair)
 
 
 @settings(max_examples=30, deadline=None)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from engine.flow import CrossingKind, Flow, SafetyMode, StreamSetup, Workload, run_flow, warm_start
 from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
 from engine.published.measure import measure_means, run_s
-from tests.engine.flow.pairs import build_flow, setup
+from tests.engine.flow.pairs import build_flow, build_pair
 from tests.simpy_models import StreamLink, build_simpy_model
 
 NEAR = StreamLink(rtt_ms=0.2)
@@ -19,7 +19,7 @@ FAR = StreamLink(rtt_ms=30.0, bandwidth_mbps=100.0, awaited=False)
 def build_source_with(links: tuple[StreamLink, ...], workload: Workload = WORKLOAD1) -> Flow:
     """Return a source on instance 0 with a stream over each of *links* to separate instances."""
     flow = Flow.create_empty()
-    source = flow.add_source(setup(workload, SafetyMode.NONE).source)
+    source = flow.add_source(build_pair(workload, SafetyMode.NONE).source)
     for number, link in enumerate(links):
         flow.add_stream(
             source,

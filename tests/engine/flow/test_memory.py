@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.flow import CrossingKind, Flow, SafetyMode, advance
-from tests.engine.flow.pairs import W1, build_flow, change, setup
+from tests.engine.flow.pairs import W1, build_flow, build_pair, change_inputs
 
 
 def _build_flow() -> Flow:
@@ -62,9 +62,9 @@ def test_a_change_separates_forks(steps: list[int]) -> None:
 def test_a_cached_run_stops_at_the_same_tick() -> None:
     lean = build_flow(W1, SafetyMode.OFF)
     lean.enable_run_cache()
-    change(lean, setup(W1, SafetyMode.OFF, sending=False))
+    change_inputs(lean, build_pair(W1, SafetyMode.OFF, sending=False))
     advance.run_flow(lean, 500)
-    change(lean, setup(W1, SafetyMode.OFF))
+    change_inputs(lean, build_pair(W1, SafetyMode.OFF))
     lean.watch_stream(0, CrossingKind.SEND_DONE)
     twin = lean.fork()
     first = advance.run_flow(lean, 2_000)

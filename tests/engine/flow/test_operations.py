@@ -7,12 +7,21 @@ from msgspec.structs import replace
 
 from engine.flow import CrossingKind, Flow, Operation, SafetyMode, run_flow
 from engine.flow.setup import build_bulk_load, build_index_operation
-from tests.engine.flow.pairs import W1, build_flow, change, means, positions, reading, run_s, setup
+from tests.engine.flow.pairs import (
+    W1,
+    build_flow,
+    build_pair,
+    change_inputs,
+    compute_means,
+    get_positions,
+    read_counters,
+    run_s,
+)
 
 QUIET = replace(W1, connections=0)
 
 
-def finish(operation: Operation, mode: SafetyMode) -> tuple[Flow, float]:
+def run_operation(operation: Operation, mode: SafetyMode) -> tuple[Flow, float]:
     """Run *operation* on an otherwise idle database; return the flow and the duration in seconds."""
     flow = build_flow(QUIET, mode, warm=False, operation=operation)
     flow.watch_source(0, CrossingKind.OPERATION_DONE)
@@ -22,9 +31,9 @@ def finish(operation: Operation, mode: SafetyMode) -> tuple[Flow, float]:
 
 
 def test_an_online_rebuild_fills_the_queues_and_the_send_queue_drains_in_220_s() -> None:
-    flow, duration_s = finish(build_index_operation(online=True), SafetyMode.OFF)
+    flow, duration_s = run_operation(build_index_operation(online=True), SafetyMode.OFF)
     assert duration_s == pytest.approx(1270, rel=0.01)
-    queues = reading(flow)
+    queues = read_counters(flow)
     assert queues.send_queue_kb > 2e6
     assert queues.redo_queue_kb > 3e6
     flow.watch_source(0, CrossingKind(0))
@@ -36,7 +45,7 @@ def test_an_online_rebuild_fills_the_queues_and_the_send_queue_drains_in_220_s()
 
 def test_waiting_for_the_mirror_slows_a_clustered_index_and_not_a_nonclustered_one() -> None:
     times = {
-        (clustered, mode): finish(build_index_operation(0.1, clustered), mode)[1]
+        (clustered, mode): run_operation(build_index_operation(0.1, clustered), mode)[1]
         for clustered in (True, False)
         for mode in SafetyMode
     }
@@ -49,7 +58,7 @@ def test_waiting_for_the_mirror_slows_a_clustered_index_and_not_a_nonclustered_o
 
 def test_small_batches_are_slowed_most() -> None:
     hours = {
-        (batch, mode): finish(build_bulk_load(93e4, batch), mode)[1] * 100 / 3600
+        (batch, mode): run_operation(build_bulk_load(93e4, batch), mode)[1] * 100 / 3600
         for batch in (100, 1000, 1e6)
         for mode in SafetyMode
     }
@@ -65,26 +74,26 @@ def test_small_batches_are_slowed_most() -> None:
 
 def test_an_operation_slows_clients_and_ends() -> None:
     flow = build_flow(W1, SafetyMode.FULL, version=2014)
-    calm = means(flow, 10).response_s
-    change(flow, setup(W1, SafetyMode.FULL, version=2014, operation=build_index_operation(0.01)))
-    busy = means(flow, 10).response_s
+    calm = compute_means(flow, 10).response_s
+    change_inputs(flow, build_pair(W1, SafetyMode.FULL, version=2014, operation=build_index_operation(0.01)))
+    busy = compute_means(flow, 10).response_s
     assert busy > 1.5 * calm
     flow.watch_source(0, CrossingKind.OPERATION_DONE)
     assert run_flow(flow, 100_000)[1] == [(0, CrossingKind.OPERATION_DONE)]
     flow.watch_source(0, CrossingKind(0))
     run_s(flow, 30)
-    assert means(flow, 10).response_s == pytest.approx(calm, rel=0.01)
+    assert compute_means(flow, 10).response_s == pytest.approx(calm, rel=0.01)
 
 
 def test_other_changes_do_not_restart_an_operation() -> None:
     flow = build_flow(QUIET, SafetyMode.OFF, warm=False, operation=build_index_operation(0.01))
     run_s(flow, 5)
-    generated_kb = positions(flow).generated_kb
-    change(flow, setup(QUIET, SafetyMode.OFF, operation=build_index_operation(0.01), rtt_ms=1.0))
+    generated_kb = get_positions(flow).generated_kb
+    change_inputs(flow, build_pair(QUIET, SafetyMode.OFF, operation=build_index_operation(0.01), rtt_ms=1.0))
     flow.watch_source(0, CrossingKind.OPERATION_DONE)
     run_flow(flow, 1_000_000)
     assert generated_kb > 0
-    assert positions(flow).generated_kb == pytest.approx(build_index_operation(0.01).log_kb)
+    assert get_positions(flow).generated_kb == pytest.approx(build_index_operation(0.01).log_kb)
 
 
 def test_a_batch_contains_rows() -> None:

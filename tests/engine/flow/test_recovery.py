@@ -20,7 +20,7 @@ from engine.flow.recovery import (
 )
 from engine.flow.setup import build_index_operation
 from engine.flow.sites import IDLE
-from tests.engine.flow.pairs import W1, W2, build_flow, change, run_s, setup
+from tests.engine.flow.pairs import W1, W2, build_flow, build_pair, change_inputs, run_s
 
 PUBLISHED = {
     Cause.MANUAL: (20.5, 32.2),
@@ -41,10 +41,10 @@ def simulate_times(cause: Cause, workload: Workload, seeds: int = 200, **changes
     runs = []
     for seed in range(seeds):
         chance = RandomStream.from_seed(seed)
-        change(flow, setup(workload, SafetyMode.FULL, **changes))
+        change_inputs(flow, build_pair(workload, SafetyMode.FULL, **changes))
         warm_start(flow, 0, chance.draw_uniform())
         if cause in NOTICED_S:
-            change(flow, setup(workload, SafetyMode.FULL, alive=False, carrying=False, **changes))
+            change_inputs(flow, build_pair(workload, SafetyMode.FULL, alive=False, carrying=False, **changes))
             run_s(flow, NOTICED_S[cause])
         runs.append(draw_failover_times(flow, 0, cause, chance))
     return runs
@@ -62,25 +62,27 @@ def test_table_6_is_reproduced(cause: Cause) -> None:
 
 
 def test_phases_depend_on_their_inputs() -> None:
-    def mean(part: str, cause: Cause, workload: Workload, **changes: Any) -> float:
+    def compute_mean(part: str, cause: Cause, workload: Workload, **changes: Any) -> float:
         return float(np.mean([getattr(t, part) for t in simulate_times(cause, workload, 60, **changes)]))
 
     few_connections = replace(W1, connections=100)
-    assert mean("close_s", Cause.NOWAIT, W1) - mean(
+    assert compute_mean("close_s", Cause.NOWAIT, W1) - compute_mean(
         "close_s", Cause.NOWAIT, few_connections
     ) == pytest.approx(900 * 0.0028, rel=0.1)
-    assert mean("close_s", Cause.STOP_SERVICE, W1, data_disk_factor=3.0) > 5 + mean(
+    assert compute_mean("close_s", Cause.STOP_SERVICE, W1, data_disk_factor=3.0) > 5 + compute_mean(
         "close_s", Cause.STOP_SERVICE, W1
     )
-    assert mean("page_flush_s", Cause.CABLE, W2) > mean("page_flush_s", Cause.CABLE, W1)
-    assert mean("page_flush_s", Cause.CABLE, IDLE) == 0.0
-    assert mean("page_flush_s", Cause.CABLE, W1, log_pool=True) == 0.0
-    assert mean("decision_s", Cause.POWER_OFF, W1) > 0.2 + mean("decision_s", Cause.POWER_OFF, IDLE)
-    assert mean("decision_s", Cause.MANUAL, W1) == 0.0
-    assert mean("analysis_s", Cause.POWER_OFF, W1) == 0.0
-    assert mean("analysis_s", Cause.MANUAL, W1) > 3 + mean("analysis_s", Cause.MANUAL, IDLE)
-    assert 10 <= mean("detection_s", Cause.TIMEOUT, W1) <= 11
-    assert 0.6 <= mean("detection_s", Cause.CABLE, W1) <= 1.1
+    assert compute_mean("page_flush_s", Cause.CABLE, W2) > compute_mean("page_flush_s", Cause.CABLE, W1)
+    assert compute_mean("page_flush_s", Cause.CABLE, IDLE) == 0.0
+    assert compute_mean("page_flush_s", Cause.CABLE, W1, log_pool=True) == 0.0
+    assert compute_mean("decision_s", Cause.POWER_OFF, W1) > 0.2 + compute_mean(
+        "decision_s", Cause.POWER_OFF, IDLE
+    )
+    assert compute_mean("decision_s", Cause.MANUAL, W1) == 0.0
+    assert compute_mean("analysis_s", Cause.POWER_OFF, W1) == 0.0
+    assert compute_mean("analysis_s", Cause.MANUAL, W1) > 3 + compute_mean("analysis_s", Cause.MANUAL, IDLE)
+    assert 10 <= compute_mean("detection_s", Cause.TIMEOUT, W1) <= 11
+    assert 0.6 <= compute_mean("detection_s", Cause.CABLE, W1) <= 1.1
 
 
 def test_the_flow_is_not_changed() -> None:

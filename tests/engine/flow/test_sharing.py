@@ -20,24 +20,33 @@ from engine.flow import (
 from engine.flow import kernel as k
 from engine.flow.places import count_group_threads, count_mirroring_threads
 from engine.flow.sites import NEC
-from tests.engine.flow.pairs import W1, W2, change, means, reading, run_s, setup, totals
+from tests.engine.flow.pairs import (
+    W1,
+    W2,
+    build_pair,
+    change_inputs,
+    compute_means,
+    get_totals,
+    read_counters,
+    run_s,
+)
 
 
 def build_equal_sources(count: int, workload: Workload, mode: SafetyMode, **changes: Any) -> Flow:
     flow = Flow.create_empty()
     for _ in range(count):
-        add_pair(flow, setup(workload, mode, **changes))
+        add_pair(flow, build_pair(workload, mode, **changes))
     run_s(flow, 20)
     return flow
 
 
 def measure_total_tps(flow: Flow, seconds: float = 20.0) -> float:
     rows = range(len(flow.source_setups))
-    before = [totals(flow, row).transactions for row in rows]
+    before = [get_totals(flow, row).transactions for row in rows]
     run_s(flow, seconds)
     return (
         sum(
-            totals(flow, row).transactions - transactions_before
+            get_totals(flow, row).transactions - transactions_before
             for row, transactions_before in zip(rows, before, strict=True)
         )
         / seconds
@@ -66,17 +75,17 @@ def test_worker_threads_limit_concurrent_requests() -> None:
     flow = build_equal_sources(4, W1, SafetyMode.NONE, site=site)
     shared_tps = measure_total_tps(flow)
     assert shared_tps == pytest.approx(60 / 0.13, rel=0.03)
-    assert reading(flow).response_s > 1.0, "the others wait for a thread"
+    assert read_counters(flow).response_s > 1.0, "the others wait for a thread"
 
 
 def test_a_link_is_shared_fairly_and_small_senders_are_satisfied() -> None:
     flow = Flow.create_empty()
-    small = add_pair(flow, setup(W1, SafetyMode.OFF, bandwidth_mbps=50.0))
-    big = [add_pair(flow, setup(W2, SafetyMode.OFF, bandwidth_mbps=50.0)) for _ in range(2)]
+    small = add_pair(flow, build_pair(W1, SafetyMode.OFF, bandwidth_mbps=50.0))
+    big = [add_pair(flow, build_pair(W2, SafetyMode.OFF, bandwidth_mbps=50.0)) for _ in range(2)]
     run_s(flow, 20)
-    before = {row: totals(flow, row).sent_kb for row in (small, *big)}
+    before = {row: get_totals(flow, row).sent_kb for row in (small, *big)}
     run_s(flow, 20)
-    rate = {row: (totals(flow, row).sent_kb - before[row]) / 20 for row in before}
+    rate = {row: (get_totals(flow, row).sent_kb - before[row]) / 20 for row in before}
     capacity = 50 * 122.07 * 0.949
     assert rate[small] == pytest.approx(720, rel=0.01)
     assert rate[big[0]] == pytest.approx((capacity - 720) / 2, rel=0.01)
@@ -87,9 +96,9 @@ def test_a_link_is_shared_fairly_and_small_senders_are_satisfied() -> None:
 def test_links_to_different_mirrors_are_independent() -> None:
     flow = Flow.create_empty()
     for mirror_host in (1, 2):
-        add_pair(flow, setup(W2, SafetyMode.OFF, bandwidth_mbps=50.0, target_host=mirror_host))
+        add_pair(flow, build_pair(W2, SafetyMode.OFF, bandwidth_mbps=50.0, target_host=mirror_host))
     run_s(flow, 10)
-    assert means(flow, 10).sent_kb_per_s == pytest.approx(50 * 122.07 * 0.949, rel=0.01)
+    assert compute_means(flow, 10).sent_kb_per_s == pytest.approx(50 * 122.07 * 0.949, rel=0.01)
 
 
 def test_log_files_on_one_device_slow_each_other_beyond_the_streams_of_the_device() -> None:
@@ -105,9 +114,9 @@ def test_checkpoints_of_many_databases_share_the_data_disk() -> None:
     flow = build_equal_sources(5, W1, SafetyMode.NONE)
     for row in range(5):
         warm_start(flow, row, 0.999)
-    before = [totals(flow, row).pages_written for row in range(5)]
+    before = [get_totals(flow, row).pages_written for row in range(5)]
     run_s(flow, 2.06)
-    pages = sum(totals(flow, row).pages_written - pages_before for row, pages_before in enumerate(before))
+    pages = sum(get_totals(flow, row).pages_written - pages_before for row, pages_before in enumerate(before))
     assert pages == pytest.approx(2 * NEC.checkpoint_pages_per_s, rel=0.03)
 
 
@@ -120,18 +129,18 @@ def test_one_communications_thread_shares_wake_ups_and_rotates() -> None:
     run_flow(plain_sources, 1)
     run_flow(shared, 1)
     assert shared.streams[0, k.TARGET_CPU] < 0.95 * plain_sources.streams[0, k.TARGET_CPU]
-    slower = reading(shared).response_s - reading(plain_sources).response_s
+    slower = read_counters(shared).response_s - read_counters(plain_sources).response_s
     assert slower == pytest.approx(2 * 10 * 100e-6, rel=0.2), "ten sessions, both ways"
 
 
 def test_redo_of_many_databases_uses_at_most_all_cores() -> None:
     flow = build_equal_sources(6, W1, SafetyMode.OFF, redoing=False)
     for row in range(6):
-        change(flow, setup(W1, SafetyMode.OFF), row)
-    before = totals(flow).mirror_core_s
-    redone = [totals(flow, row).redone_kb for row in range(6)]
+        change_inputs(flow, build_pair(W1, SafetyMode.OFF), row)
+    before = get_totals(flow).mirror_core_s
+    redone = [get_totals(flow, row).redone_kb for row in range(6)]
     run_s(flow, 1)
-    assert totals(flow).mirror_core_s - before == pytest.approx(8.0, rel=0.02)
-    rate = sum(totals(flow, row).redone_kb - redone_before for row, redone_before in enumerate(redone))
+    assert get_totals(flow).mirror_core_s - before == pytest.approx(8.0, rel=0.02)
+    rate = sum(get_totals(flow, row).redone_kb - redone_before for row, redone_before in enumerate(redone))
     assert rate < 6 * 9265, "twelve redo threads on eight cores"
     assert rate > 0.6 * 8 * 4632

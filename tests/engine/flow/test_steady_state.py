@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.flow import SafetyMode, Workload
-from tests.engine.flow.pairs import W1, W2, build_flow, means, reading, run_s
+from tests.engine.flow.pairs import W1, W2, build_flow, compute_means, read_counters, run_s
 
 NONE, FULL, OFF = SafetyMode.NONE, SafetyMode.FULL, SafetyMode.OFF
 
@@ -30,7 +30,7 @@ def test_whitepaper_tables_are_reproduced(
     published: tuple[float, float, float, float, float, float | None, float],
 ) -> None:
     tps, response, log, cpu, mirror_cpu, writes, mirror_writes = published
-    rates = means(build_flow(workload, mode), 300)
+    rates = compute_means(build_flow(workload, mode), 300)
     assert rates.transactions_per_s == pytest.approx(tps, rel=0.01)
     business = workload.transactions_per_business_transaction
     assert rates.response_s * business == pytest.approx(response, rel=0.105)
@@ -50,7 +50,7 @@ def test_whitepaper_tables_are_reproduced(
 def test_waiting_commits_are_slowed_by_round_trips(
     workload: Workload, rtt_ms: float, expected: float
 ) -> None:
-    rates = means(build_flow(workload, FULL, rtt_ms=rtt_ms), 30)
+    rates = compute_means(build_flow(workload, FULL, rtt_ms=rtt_ms), 30)
     assert rates.transactions_per_s == pytest.approx(expected, rel=0.01)
 
 
@@ -58,7 +58,7 @@ def test_waiting_commits_are_slowed_by_round_trips(
     ("mbps", "expected"), [(1000, 238.6), (100, 238.6), (10, 238.4), (5, 193.9), (1, 38.8)]
 )
 def test_waiting_commits_are_slowed_by_thin_links(mbps: float, expected: float) -> None:
-    rates = means(build_flow(W1, FULL, bandwidth_mbps=mbps), 30)
+    rates = compute_means(build_flow(W1, FULL, bandwidth_mbps=mbps), 30)
     assert rates.transactions_per_s == pytest.approx(expected, rel=0.01)
 
 
@@ -71,15 +71,17 @@ def test_with_safety_off_no_commit_waits_but_the_send_queue_may_grow(
     workload: Workload, changes: dict[str, Any], growth_kb_per_s: float
 ) -> None:
     flow = build_flow(workload, OFF, **changes)
-    before = reading(flow).send_queue_kb
-    rates = means(flow, 60)
-    grown = reading(flow).send_queue_kb - before
+    before = read_counters(flow).send_queue_kb
+    rates = compute_means(flow, 60)
+    grown = read_counters(flow).send_queue_kb - before
     assert grown / 60 == pytest.approx(growth_kb_per_s, rel=0.01, abs=0.1)
     assert rates.transactions_per_s == pytest.approx(241 if workload is W1 else 211, rel=0.002)
 
 
 def test_encryption_costs_almost_nothing() -> None:
-    plain_rates, secret = (means(build_flow(W1, FULL, encryption=encryption)) for encryption in (False, True))
+    plain_rates, secret = (
+        compute_means(build_flow(W1, FULL, encryption=encryption)) for encryption in (False, True)
+    )
     assert 0 < secret.response_s - plain_rates.response_s < 0.0001
     assert 0 < secret.cpu_percent - plain_rates.cpu_percent < 0.1
     assert secret.transactions_per_s == pytest.approx(plain_rates.transactions_per_s, rel=1e-4)
@@ -88,4 +90,4 @@ def test_encryption_costs_almost_nothing() -> None:
 def test_a_mirror_that_receives_log_uses_its_processors() -> None:
     flow = build_flow(W1, SafetyMode.FULL)
     run_s(flow, 10.0)
-    assert 0.0 < reading(flow).mirror_cpu_percent < 100.0
+    assert 0.0 < read_counters(flow).mirror_cpu_percent < 100.0

@@ -11,7 +11,15 @@ import pytest
 from msgspec.structs import replace
 
 from engine.flow import Flow, SafetyMode, Workload, add_pair, run_flow, warm_start
-from tests.engine.flow.pairs import W1, W2, change, means, positions, reading, setup
+from tests.engine.flow.pairs import (
+    W1,
+    W2,
+    build_pair,
+    change_inputs,
+    compute_means,
+    get_positions,
+    read_counters,
+)
 
 CASES = [
     (W1, SafetyMode.NONE, {}),
@@ -33,9 +41,9 @@ def test_halving_the_step_changes_nothing(
     figures = []
     for steps_per_tick in (1, 2):
         flow = Flow.create_empty(steps_per_tick)
-        add_pair(flow, setup(workload, mode, **changes))
+        add_pair(flow, build_pair(workload, mode, **changes))
         warm_start(flow, 0, 0.0)
-        figures.append(means(flow, 120))
+        figures.append(compute_means(flow, 120))
     coarse, fine = figures
     for name in coarse.__struct_fields__:
         assert getattr(coarse, name) == pytest.approx(getattr(fine, name), rel=0.01, abs=1e-6), name
@@ -45,15 +53,15 @@ def test_a_disturbance_decays_equally_at_half_the_step() -> None:
     queues = []
     for steps_per_tick in (1, 2):
         flow = Flow.create_empty(steps_per_tick)
-        add_pair(flow, setup(W2, SafetyMode.OFF))
+        add_pair(flow, build_pair(W2, SafetyMode.OFF))
         warm_start(flow, 0, 0.0)
-        change(flow, setup(W2, SafetyMode.OFF, sending=False))
+        change_inputs(flow, build_pair(W2, SafetyMode.OFF, sending=False))
         run_flow(flow, 3000)
-        change(flow, setup(W2, SafetyMode.OFF))
-        queue = [reading(flow).send_queue_kb]
+        change_inputs(flow, build_pair(W2, SafetyMode.OFF))
+        queue = [read_counters(flow).send_queue_kb]
         for _ in range(5):
             run_flow(flow, 500)
-            queue.append(reading(flow).send_queue_kb)
+            queue.append(read_counters(flow).send_queue_kb)
         queues.append(queue)
     assert queues[0] == pytest.approx(queues[1], rel=0.001)
     assert queues[0][0] == pytest.approx(30 * 11_978, rel=0.01)
@@ -62,22 +70,22 @@ def test_a_disturbance_decays_equally_at_half_the_step() -> None:
 def test_a_fast_workload_gets_a_shorter_step_at_any_time() -> None:
     quick = replace(W2, name="quick", cpu_ms=0.1, other_delay_ms=4.0, log_kb_per_transaction=0.5)
     flow = Flow.create_empty()
-    add_pair(flow, setup(W1, rtt_ms=60.0))
+    add_pair(flow, build_pair(W1, rtt_ms=60.0))
     run_flow(flow, 500)
     twin = flow.fork()
-    row = add_pair(flow, setup(quick, SafetyMode.NONE, version=2014, delayed_durability=True))
+    row = add_pair(flow, build_pair(quick, SafetyMode.NONE, version=2014, delayed_durability=True))
     assert flow.steps_per_tick == 4
-    assert means(flow, 20, row).transactions_per_s == pytest.approx(20 / 0.0041, rel=0.01)
+    assert compute_means(flow, 20, row).transactions_per_s == pytest.approx(20 / 0.0041, rel=0.01)
     run_flow(twin, 2000)
-    assert positions(flow).hardened_kb == pytest.approx(positions(twin).hardened_kb, rel=1e-4)
+    assert get_positions(flow).hardened_kb == pytest.approx(get_positions(twin).hardened_kb, rel=1e-4)
 
 
 TWIN = """
 from engine.flow import Flow, add_pair, run_flow
-from tests.engine.flow.pairs import W2, setup
+from tests.engine.flow.pairs import W2, build_pair
 flow = Flow.create_empty()
-add_pair(flow, setup(rtt_ms=30.0, jitter_ms=3.0, loss=0.001))
-add_pair(flow, setup(W2))
+add_pair(flow, build_pair(rtt_ms=30.0, jitter_ms=3.0, loss=0.001))
+add_pair(flow, build_pair(W2))
 run_flow(flow, 150)
 print(flow.compute_digest().hex())
 """

@@ -10,7 +10,7 @@ ROUNDING_KB = 1e-6
 """Maximum rounding difference of floating-point sums."""
 
 
-def check(world: World, *, witness_kept: bool, nothing_risky: bool) -> int:
+def check_invariants(world: World, *, witness_kept: bool, nothing_risky: bool) -> int:
     """Assert the invariants of all databases; return the number of checked statements.
 
     *witness_kept*: every session still has its witness. *nothing_risky*: nobody forced service, removed

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from engine.model import MirrorState, Role, Safety, Service, World
 from engine.protocol import serving
 from tests.cases import sample_cases
-from tests.engine.mirroring.invariants import check
-from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
+from tests.engine.mirroring.invariants import check_invariants
+from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, apply_lines, build_lab
 
 SERVERS = (P, M, W)
 FAULTS = (
@@ -69,26 +69,28 @@ RISKY_SQL = tuple(
 SETTLED_S = 140.0
 
 
-def run(actions: list[str], gap_s: float, **kind: Any) -> World:
-    world = lab(**kind)
+def run_actions(actions: list[str], gap_s: float, **kind: Any) -> World:
+    world = build_lab(**kind)
     joined = " ".join(actions)
     witness = bool(kind.get("witness", True))
     is_safety_full = kind.get("safety", Safety.FULL) is Safety.FULL
     risky = any(word in joined for word in ("FORCE", "PARTNER OFF", "SAFETY OFF")) or not is_safety_full
     for action in actions:
-        do(world, action, then_s=gap_s)
-        check(world, witness_kept=witness and "WITNESS OFF" not in joined, nothing_risky=not risky)
+        apply_lines(world, action, then_s=gap_s)
+        check_invariants(world, witness_kept=witness and "WITNESS OFF" not in joined, nothing_risky=not risky)
     return world
 
 
 def assert_whole_again(world: World) -> None:
     """Assert that the session heals automatically after all faults are reverted."""
-    do(world, "revert-all", then_s=1.0)
-    do(world, "revert-all", then_s=SETTLED_S)  # by then, a SHUTDOWN that waited on a hung server has run
+    apply_lines(world, "revert-all", then_s=1.0)
+    apply_lines(
+        world, "revert-all", then_s=SETTLED_S
+    )  # by then, a SHUTDOWN that waited on a hung server has run
     if any(
         fault.verb == "fail-volume" for fault in world.faults
     ):  # a mirror without its files suspends the session
-        do(
+        apply_lines(
             world,
             *(f"sql {name} ALTER DATABASE {DB} SET PARTNER RESUME" for name in (P, M)),
             then_s=SETTLED_S,
@@ -120,13 +122,13 @@ def test_two_faults_and_their_reverse_recover(fault: str, half_number: int) -> N
     for place, second in enumerate(FAULTS):
         if fault != second:
             gap_s = GAPS_S[(FAULTS.index(fault) + place + half_number) % 2]
-            assert_whole_again(run([fault, second], gap_s))
+            assert_whole_again(run_actions([fault, second], gap_s))
 
 
 @pytest.mark.parametrize("fault", sample_cases(2, FAULTS))
 def test_a_fault_a_command_and_a_repair_recover(fault: str) -> None:
     for command in SAFE_SQL:
-        run([fault, command, "revert-all"], 12.0)
+        run_actions([fault, command, "revert-all"], 12.0)
 
 
 ACTIONS = st.sampled_from((*FAULTS, *REPAIRS, *SAFE_SQL))
@@ -136,7 +138,7 @@ ANY_ACTIONS = st.sampled_from((*FAULTS, *REPAIRS, *SAFE_SQL, *RISKY_SQL))
 @settings(max_examples=80, deadline=None)
 @given(actions=st.lists(ACTIONS, min_size=3, max_size=9), gap_s=st.sampled_from((0.0, 0.3, 2.0, 11.0, 40.0)))
 def test_random_sequences_with_a_witness_keep_the_invariants(actions: list[str], gap_s: float) -> None:
-    run(actions, gap_s)
+    run_actions(actions, gap_s)
 
 
 @settings(max_examples=80, deadline=None)
@@ -149,20 +151,20 @@ def test_random_sequences_with_a_witness_keep_the_invariants(actions: list[str],
 def test_random_sequences_with_anything_keep_the_invariants(
     actions: list[str], gap_s: float, witness: bool, safety: Safety
 ) -> None:
-    run(actions, gap_s, witness=witness, safety=safety)
+    run_actions(actions, gap_s, witness=witness, safety=safety)
 
 
 @settings(max_examples=40, deadline=None)
 @given(actions=st.lists(ANY_ACTIONS, min_size=2, max_size=6), cut_s=st.floats(0.01, 60.0))
 def test_slices_do_not_change_the_run(actions: list[str], cut_s: float) -> None:
     """A forked world that advances in other time slices reaches the same hash."""
-    world = lab()
-    parts = lab()
+    world = build_lab()
+    parts = build_lab()
     for action in actions:
-        do(world, action, then_s=30.0)
-        do(parts, action, then_s=0.0)
+        apply_lines(world, action, then_s=30.0)
+        apply_lines(parts, action, then_s=0.0)
         end = parts.t_s + 30.0
-        do(parts, then_s=min(cut_s, 30.0))
+        apply_lines(parts, then_s=min(cut_s, 30.0))
         parts = parts.fork()
-        do(parts, then_s=end - parts.t_s)
+        apply_lines(parts, then_s=end - parts.t_s)
     assert world.compute_state_hash() == parts.compute_state_hash()

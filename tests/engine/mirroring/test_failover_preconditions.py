@@ -8,15 +8,15 @@ import pytest
 
 from engine.model import Safety
 from engine.protocol.groups import has_automatic_failover, list_preconditions
-from tests.engine.worlds import DB, M, P, W, do, lab
+from tests.engine.worlds import DB, M, P, W, apply_lines, build_lab
 
 
 def find_unmet_preconditions(*lines: str, before_s: float = 20.0, **kind: Any) -> list[str]:
     """Apply *lines*, then fail the principal; return the unmet preconditions."""
-    world = lab(**kind)
+    world = build_lab(**kind)
     if lines:
-        do(world, *lines, then_s=before_s)
-    do(world, f"power-off {P}", then_s=1.3)
+        apply_lines(world, *lines, then_s=before_s)
+    apply_lines(world, f"power-off {P}", then_s=1.3)
     return [p.name for p in list_preconditions(world, DB) if not p.holds]
 
 
@@ -56,22 +56,22 @@ def test_armed_predicts_the_result_of_a_lost_principal() -> None:
         (f"cut {P} {M}",),
         (f"hang {M}",),
     ):
-        world = lab()
-        do(world, *lines, then_s=20.0)
+        world = build_lab()
+        apply_lines(world, *lines, then_s=20.0)
         expected = has_automatic_failover(world, DB)
-        do(world, f"power-off {P}", then_s=20.0)
+        apply_lines(world, f"power-off {P}", then_s=20.0)
         assert bool(world.failovers and world.failovers[-1].online_tick) is expected, lines
 
 
 def test_nothing_is_armed_without_mirroring() -> None:
-    world = lab()
-    do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
+    world = build_lab()
+    apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
     assert not has_automatic_failover(world, DB)
 
 
 def test_a_missing_witness_has_no_preconditions() -> None:
-    world = lab(witness=False)
-    do(world, f"power-off {P}", then_s=20.0)
+    world = build_lab(witness=False)
+    apply_lines(world, f"power-off {P}", then_s=20.0)
     conditions = list_preconditions(world, DB)
     assert [p.name for p in conditions if "witness" in f"{p.name} {p.seen_in}"] == ["a witness is configured"]
     assert not has_automatic_failover(world, DB)

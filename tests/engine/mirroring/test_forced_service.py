@@ -10,7 +10,7 @@ import pytest
 
 from engine.model import DbState, MirrorState, Role, Safety, World
 from engine.protocol import serving, streams
-from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
+from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, apply_lines, build_lab
 from tests.events import read_field
 
 SET = f"ALTER DATABASE {DB} SET PARTNER"
@@ -25,7 +25,7 @@ KINDS = {
 
 def build_world_of(kind: str) -> World:
     safety, witness = KINDS[kind]
-    return lab(safety=safety, witness=witness)
+    return build_lab(safety=safety, witness=witness)
 
 
 def list_partner_states(world: World) -> list[tuple[Role | None, MirrorState | None, DbState]]:
@@ -45,16 +45,16 @@ RECOVERS = (Role.MIRROR, MirrorState.SUSPENDED, DbState.RECOVERING)
 def test_the_mirror_can_be_forced_in_every_documented_state(kind: str, initial_state: str) -> None:
     world = build_world_of(kind)
     if initial_state == "behind":
-        do(world, f"cut {P} {M}", then_s=15.0)
+        apply_lines(world, f"cut {P} {M}", then_s=15.0)
         if KINDS[kind][1]:
-            do(world, f"cut {P} {W}", then_s=5.0)
+            apply_lines(world, f"cut {P} {W}", then_s=5.0)
     else:
         if initial_state.endswith("queue"):
-            do(world, f"slow-disk {M} data factor=50", then_s=30.0)
-        do(world, f"sql {P} {SET} SUSPEND", then_s=5.0)
-        do(world, f"power-off {P}")
-        do(world, f"slow-disk {M} data factor=1", then_s=1.0)
-    do(world, FORCE, then_s=60.0)
+            apply_lines(world, f"slow-disk {M} data factor=50", then_s=30.0)
+        apply_lines(world, f"sql {P} {SET} SUSPEND", then_s=5.0)
+        apply_lines(world, f"power-off {P}")
+        apply_lines(world, f"slow-disk {M} data factor=1", then_s=1.0)
+    apply_lines(world, FORCE, then_s=60.0)
     assert list_partner_states(world)[1] == SERVES_ALONE
     assert serving.is_serving(world, MIRROR)
 
@@ -63,13 +63,13 @@ def test_the_mirror_can_be_forced_in_every_documented_state(kind: str, initial_s
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_old_principal_returns_as_a_suspended_recovering_mirror(kind: str, return_kind: str) -> None:
     world = build_world_of(kind)
-    do(world, f"sql {P} {SET} SUSPEND", f"power-off {P}")
-    do(world, FORCE, then_s=30.0)
-    do(world, f"power-on {P}", then_s=100.0)
+    apply_lines(world, f"sql {P} {SET} SUSPEND", f"power-off {P}")
+    apply_lines(world, FORCE, then_s=30.0)
+    apply_lines(world, f"power-on {P}", then_s=100.0)
     if return_kind != "power-on":
-        do(world, f"restart-service {P}", then_s=40.0)
+        apply_lines(world, f"restart-service {P}", then_s=40.0)
     assert list_partner_states(world) == [RECOVERS, SERVES_ALONE]
-    do(world, f"sql {M} {SET} RESUME", then_s=60.0)
+    apply_lines(world, f"sql {M} {SET} RESUME", then_s=60.0)
     assert list_partner_states(world) == [
         (Role.MIRROR, MirrorState.SYNCHRONIZED, DbState.RESTORING),
         (Role.PRINCIPAL, MirrorState.SYNCHRONIZED, DbState.ONLINE),
@@ -80,48 +80,48 @@ def force_service_beside_principal() -> World:
     """Return a world without a witness in which the link was cut, service forced, and both servers have
     served for a minute.
     """
-    world = lab(witness=False)
-    do(world, f"cut {P} {M}", then_s=15.0)
-    do(world, FORCE, then_s=60.0)
+    world = build_lab(witness=False)
+    apply_lines(world, f"cut {P} {M}", then_s=15.0)
+    apply_lines(world, FORCE, then_s=60.0)
     assert all(serving.is_serving(world, key) for key in (PRINCIPAL, MIRROR))
     return world
 
 
 def test_reunited_partners_do_not_both_stay_open() -> None:
     world = force_service_beside_principal()
-    do(world, f"mend {P} {M}", then_s=20.0)
+    apply_lines(world, f"mend {P} {M}", then_s=20.0)
     assert list_partner_states(world) == [RECOVERS, SERVES_ALONE]
 
 
 def test_resume_discards_the_old_principals_extra_log() -> None:
     world = force_service_beside_principal()
-    do(world, f"mend {P} {M}", then_s=20.0)
+    apply_lines(world, f"mend {P} {M}", then_s=20.0)
     kept_kb, lost_before_count = (
         world.copies[PRINCIPAL].end_of_log_kb,
         world.availability[DB].lost_transactions,
     )
     assert streams.get_end_of_log_kb(world, world.copies[PRINCIPAL]) == kept_kb
-    do(world, f"sql {M} {SET} RESUME", then_s=60.0)
+    apply_lines(world, f"sql {M} {SET} RESUME", then_s=60.0)
     assert list_partner_states(world)[0][1] is MirrorState.SYNCHRONIZED
     assert world.availability[DB].lost_transactions > lost_before_count + 10_000
 
 
 def test_removing_the_session_keeps_the_old_principals_copy() -> None:
     world = force_service_beside_principal()
-    do(world, f"mend {P} {M}", then_s=20.0)
+    apply_lines(world, f"mend {P} {M}", then_s=20.0)
     kept_kb = world.copies[PRINCIPAL].end_of_log_kb
-    do(world, f"sql {P} {SET} OFF", then_s=5.0)
+    apply_lines(world, f"sql {P} {SET} OFF", then_s=5.0)
     assert world.copies[PRINCIPAL].db_state is DbState.RESTORING
-    do(world, f"sql {P} RESTORE DATABASE {DB} WITH RECOVERY", then_s=10.0)
+    apply_lines(world, f"sql {P} RESTORE DATABASE {DB} WITH RECOVERY", then_s=10.0)
     assert world.copies[PRINCIPAL].db_state is DbState.ONLINE
     assert world.copies[PRINCIPAL].mirroring.failover_lsn_kb == kept_kb
 
 
 def test_a_copy_waiting_for_resume_cannot_be_forced() -> None:
     world = force_service_beside_principal()
-    do(world, f"mend {P} {M}", then_s=20.0)
-    do(world, f"power-off {M}")
-    events = do(world, f"sql {P} {SET} FORCE_SERVICE_ALLOW_DATA_LOSS", then_s=20.0)
+    apply_lines(world, f"mend {P} {M}", then_s=20.0)
+    apply_lines(world, f"power-off {M}")
+    events = apply_lines(world, f"sql {P} {SET} FORCE_SERVICE_ALLOW_DATA_LOSS", then_s=20.0)
     (done_event,) = [event for event in events if event.kind == "sql_done"]
     assert [message["number"] for message in read_field(done_event, "messages")] == [1406]
     assert world.copies[PRINCIPAL].mirroring.role is Role.MIRROR
@@ -129,11 +129,11 @@ def test_a_copy_waiting_for_resume_cannot_be_forced() -> None:
 
 @pytest.mark.parametrize("witness", [True, False])
 def test_a_principal_with_a_failed_failover_is_busy_until_it_knows(witness: bool) -> None:
-    world = lab(witness=witness)
-    do(world, f"sql {P} {SET} FAILOVER", then_s=0.1)
+    world = build_lab(witness=witness)
+    apply_lines(world, f"sql {P} {SET} FAILOVER", then_s=0.1)
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.PENDING_FAILOVER
-    do(world, f"power-off {M}", then_s=0.01)
-    events = do(world, f"sql {P} {SET} SUSPEND", then_s=20.0)
+    apply_lines(world, f"power-off {M}", then_s=0.01)
+    events = apply_lines(world, f"sql {P} {SET} SUSPEND", then_s=20.0)
     (done_event,) = [event for event in events if event.kind == "sql_done"]
     assert [message["number"] for message in read_field(done_event, "messages")] == [1404]
     assert list_partner_states(world)[0][1] is MirrorState.DISCONNECTED
@@ -142,41 +142,41 @@ def test_a_principal_with_a_failed_failover_is_busy_until_it_knows(witness: bool
 @pytest.mark.parametrize("server", [P, M])
 def test_while_a_partner_is_in_recovery_the_session_cannot_be_resumed(server: str) -> None:
     """The old principal considers itself the principal until it has recovered, although the partners see each other."""
-    world = lab(witness=False)
-    do(world, f"stop-service {P}", then_s=15.0)
-    do(world, f"start-service {P}", FORCE, then_s=4.0)
+    world = build_lab(witness=False)
+    apply_lines(world, f"stop-service {P}", then_s=15.0)
+    apply_lines(world, f"start-service {P}", FORCE, then_s=4.0)
     answers = []
     while world.copies[PRINCIPAL].recovering:
         fork = world.fork()
-        events = do(fork, f"sql {server} {SET} RESUME", then_s=20.0)
+        events = apply_lines(fork, f"sql {server} {SET} RESUME", then_s=20.0)
         answers += [
             m["number"] for event in events if event.kind == "sql_done" for m in read_field(event, "messages")
         ]
         assert list_partner_states(fork) == [RECOVERS, SERVES_ALONE]
-        do(world, then_s=0.05)
+        apply_lines(world, then_s=0.05)
     assert set(answers) == {1447}
-    do(world, f"sql {server} {SET} RESUME", then_s=20.0)
+    apply_lines(world, f"sql {server} {SET} RESUME", then_s=20.0)
     assert list_partner_states(world)[0][1] is MirrorState.SYNCHRONIZED
 
 
 @pytest.mark.parametrize("server", [P, M])
 def test_a_session_cannot_be_resumed_while_service_is_forced(server: str) -> None:
     """The link returns before the mirror has changed its role; resuming then would leave two servers in one role."""
-    world = lab(witness=False)
-    do(world, f"sql {P} {SET} SUSPEND", then_s=5.0)
-    do(world, f"pull-cable {P}", then_s=20.0)
-    do(world, FORCE, f"plug-cable {P}", then_s=0.01)
+    world = build_lab(witness=False)
+    apply_lines(world, f"sql {P} {SET} SUSPEND", then_s=5.0)
+    apply_lines(world, f"pull-cable {P}", then_s=20.0)
+    apply_lines(world, FORCE, f"plug-cable {P}", then_s=0.01)
     answers = []
     while world.copies[MIRROR].mirroring.role is Role.MIRROR:
         fork = world.fork()
-        events = do(fork, f"sql {server} {SET} RESUME", then_s=20.0)
+        events = apply_lines(fork, f"sql {server} {SET} RESUME", then_s=20.0)
         answers += [
             m["number"] for event in events if event.kind == "sql_done" for m in read_field(event, "messages")
         ]
         assert list_partner_states(fork) == [RECOVERS, SERVES_ALONE]
-        do(world, then_s=0.2)
+        apply_lines(world, then_s=0.2)
     assert set(answers) <= {1404, 1447}
     assert 1404 in answers
-    do(world, then_s=20.0)
-    do(world, f"sql {server} {SET} RESUME", then_s=20.0)
+    apply_lines(world, then_s=20.0)
+    apply_lines(world, f"sql {server} {SET} RESUME", then_s=20.0)
     assert list_partner_states(world)[0][1] is MirrorState.SYNCHRONIZED

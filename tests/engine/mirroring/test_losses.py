@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from engine.model import World
-from tests.engine.worlds import DB, PRINCIPAL, M, P, do, lab
+from tests.engine.worlds import DB, PRINCIPAL, M, P, apply_lines, build_lab
 from tests.events import read_field
 
 
 def split_brain() -> World:
     """Return a world in which service was forced while the old principal continues to serve for a minute."""
-    world = lab(witness=False)
-    do(world, f"cut {P} {M}", then_s=10.0)
-    do(world, f"sql {M} ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS", then_s=60.0)
+    world = build_lab(witness=False)
+    apply_lines(world, f"cut {P} {M}", then_s=10.0)
+    apply_lines(world, f"sql {M} ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS", then_s=60.0)
     return world
 
 
@@ -28,8 +28,8 @@ def test_a_forced_failover_counts_the_missing_transactions() -> None:
 def test_dropping_the_old_copy_counts_its_later_commits() -> None:
     world = split_brain()
     forced = count_lost_transactions(world)
-    do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", f"point-app APP {M}", then_s=5.0)
-    events = do(world, f"sql {P} DROP DATABASE {DB}", then_s=1.0)
+    apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", f"point-app APP {M}", then_s=5.0)
+    events = apply_lines(world, f"sql {P} DROP DATABASE {DB}", then_s=1.0)
     assert PRINCIPAL not in world.copies
     assert count_lost_transactions(world) > forced + 5_000
     loss_events = [event for event in events if read_field(event, "lost_transactions")]
@@ -40,7 +40,7 @@ def test_dropping_the_old_copy_counts_its_later_commits() -> None:
 def test_restoring_over_the_old_copy_counts_the_same() -> None:
     world = split_brain()
     forced = count_lost_transactions(world)
-    do(
+    apply_lines(
         world,
         f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF",
         f"point-app APP {M}",
@@ -48,20 +48,20 @@ def test_restoring_over_the_old_copy_counts_the_same() -> None:
         then_s=5.0,
     )
     backup = f"\\\\{P}\\Backup\\new.bak"
-    do(world, f"sql {M} BACKUP DATABASE {DB} TO DISK = '{backup}'", then_s=600.0)
+    apply_lines(world, f"sql {M} BACKUP DATABASE {DB} TO DISK = '{backup}'", then_s=600.0)
     assert count_lost_transactions(world) == forced
     restore = "FROM DISK = 'D:\\Backup\\new.bak' WITH REPLACE, NORECOVERY"
-    do(world, f"sql {P} RESTORE DATABASE {DB} {restore}", then_s=600.0)
+    apply_lines(world, f"sql {P} RESTORE DATABASE {DB} {restore}", then_s=600.0)
     assert count_lost_transactions(world) > forced + 5_000
 
 
 def test_resume_after_forced_service_counts_nothing_twice() -> None:
-    world = lab(witness=False)
-    do(world, f"cut {P} {M}", then_s=10.0)
-    do(world, f"power-off {P}", then_s=5.0)
-    do(world, f"sql {M} ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS", then_s=60.0)
+    world = build_lab(witness=False)
+    apply_lines(world, f"cut {P} {M}", then_s=10.0)
+    apply_lines(world, f"power-off {P}", then_s=5.0)
+    apply_lines(world, f"sql {M} ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS", then_s=60.0)
     forced = count_lost_transactions(world)
-    do(world, f"power-on {P}", f"mend {P} {M}", then_s=90.0)
-    do(world, f"sql {M} ALTER DATABASE {DB} SET PARTNER RESUME", then_s=60.0)
+    apply_lines(world, f"power-on {P}", f"mend {P} {M}", then_s=90.0)
+    apply_lines(world, f"sql {M} ALTER DATABASE {DB} SET PARTNER RESUME", then_s=60.0)
     assert forced > 0
     assert count_lost_transactions(world) == forced

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.model import MirrorState, World
-from tests.engine.mirroring.invariants import check
-from tests.engine.worlds import DB, M, P, W, do, lab
+from tests.engine.mirroring.invariants import check_invariants
+from tests.engine.worlds import DB, M, P, W, apply_lines, build_lab
 
 SERVERS = (P, M, W)
 ON_DATABASE = (
@@ -94,7 +94,7 @@ GAPS_S = st.sampled_from((0.0, 0.1, 1.0, 5.0, 15.0, 60.0))
 
 def build_small_lab(witness: bool) -> World:
     """Return a lab with a small database, whose backups and restores take seconds."""
-    world = lab(witness=witness)
+    world = build_lab(witness=witness)
     for key in world.copies:
         world.update_copy(key, size_kb=100_000.0)
     return world
@@ -103,15 +103,15 @@ def build_small_lab(witness: bool) -> World:
 def test_a_partner_may_leave_between_connecting_and_meeting() -> None:
     """One server is connected again while its database recovers, and the other one loses power at that moment."""
     world = build_small_lab(witness=True)
-    do(world, f"restart-service {P}", then_s=0.0)
+    apply_lines(world, f"restart-service {P}", then_s=0.0)
     (guid,) = (number for number, group in world.groups.items() if DB in group.databases)
     while world.contacts[guid, P, M].connected:
-        do(world, then_s=0.01)
+        apply_lines(world, then_s=0.01)
     while not world.contacts[guid, P, M].connected:
-        do(world, then_s=0.01)
+        apply_lines(world, then_s=0.01)
     assert world.copies[P, DB].mirroring.state is MirrorState.DISCONNECTED, "they have not met"
-    do(world, f"power-off {M}", then_s=30.0)
-    check(world, witness_kept=False, nothing_risky=False)
+    apply_lines(world, f"power-off {M}", then_s=30.0)
+    check_invariants(world, witness_kept=False, nothing_risky=False)
     assert world.copies[P, DB].mirroring.state is MirrorState.DISCONNECTED
 
 
@@ -120,18 +120,18 @@ def test_a_partner_may_leave_between_connecting_and_meeting() -> None:
 def test_random_sequences_keep_the_invariants(script: list[tuple[str, float]], witness: bool) -> None:
     world = build_small_lab(witness)
     for line, gap_s in script:
-        do(world, line, then_s=gap_s)
-        check(world, witness_kept=False, nothing_risky=False)
+        apply_lines(world, line, then_s=gap_s)
+        check_invariants(world, witness_kept=False, nothing_risky=False)
     fork = world.fork()
     for variant in (world, fork):
-        do(variant, then_s=5.0)
+        apply_lines(variant, then_s=5.0)
     assert world.compute_state_hash() == fork.compute_state_hash()
 
 
 def test_a_mirror_frozen_during_session_removal_does_not_take_over() -> None:
-    world = lab()
-    do(world, f"hang {M}", then_s=20.0)
-    do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=5.0)
-    do(world, f"unhang {M}", then_s=30.0)
+    world = build_lab()
+    apply_lines(world, f"hang {M}", then_s=20.0)
+    apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=5.0)
+    apply_lines(world, f"unhang {M}", then_s=30.0)
     assert not world.failovers
-    check(world, witness_kept=False, nothing_risky=False)
+    check_invariants(world, witness_kept=False, nothing_risky=False)

@@ -15,7 +15,7 @@ import pytest
 from engine.mirroring import quorum
 from engine.model import DatabaseCopy, MirrorState, Role, Safety, World
 from engine.protocol import availability, serving
-from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
+from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, apply_lines, build_lab
 
 SET: Final = f"ALTER DATABASE {DB} SET PARTNER"
 KINDS: Final = {
@@ -30,12 +30,12 @@ STATES: Final = ("SUSPENDED", "SYNCHRONIZING", "SYNCHRONIZED")
 def build_ready_world(kind: str, state: str) -> World:
     """Return a session of this *kind* in this *state*; to be forked."""
     safety, witness = KINDS[kind]
-    world = lab(safety=safety, witness=witness)
+    world = build_lab(safety=safety, witness=witness)
     if state == "SUSPENDED":
-        do(world, f"sql {P} {SET} SUSPEND", then_s=5.0)
+        apply_lines(world, f"sql {P} {SET} SUSPEND", then_s=5.0)
     elif state == "SYNCHRONIZING":
-        do(world, f"degrade {P} {M} bandwidth_mbps=1", f"cut {P} {M}", then_s=30.0)
-        do(world, f"mend {P} {M}", f"degrade {P} {M} bandwidth_mbps=1", then_s=8.0)
+        apply_lines(world, f"degrade {P} {M} bandwidth_mbps=1", f"cut {P} {M}", then_s=30.0)
+        apply_lines(world, f"mend {P} {M}", f"degrade {P} {M} bandwidth_mbps=1", then_s=8.0)
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState[state]
     return world
 
@@ -70,14 +70,14 @@ def test_forced_service_follows_every_order_of_losses(
 ) -> None:
     world, witness = build_ready_world(kind, state).fork(), KINDS[kind][1]
     for server in losses:
-        do(world, f"power-off {server}", then_s=20.0)
+        apply_lines(world, f"power-off {server}", then_s=20.0)
     role_before = world.copies[MIRROR].mirroring.role
-    do(world, f"sql {M} {SET} FORCE_SERVICE_ALLOW_DATA_LOSS", then_s=40.0)
+    apply_lines(world, f"sql {M} {SET} FORCE_SERVICE_ALLOW_DATA_LOSS", then_s=40.0)
     forced = role_before is Role.MIRROR and world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     alive = M not in losses and P in losses and not (witness and W in losses)
     assert forced is (role_before is Role.MIRROR and alive)
     for server in returned:
-        do(world, f"power-on {server}", then_s=120.0)
+        apply_lines(world, f"power-on {server}", then_s=120.0)
         assert len(availability.list_serving_copies(world, DB)) <= 1
         for copy in world.list_copies_of(DB):
             if copy.mirroring.role is Role.PRINCIPAL and world.instances[copy.server].answering:
@@ -86,5 +86,7 @@ def test_forced_service_follows_every_order_of_losses(
     assert all(f.why or f.online_tick is not None for f in world.failovers)
     (lead,) = [copy for copy in world.list_copies_of(DB) if copy.mirroring.role is Role.PRINCIPAL]
     assert (lead.mirroring.state is MirrorState.SUSPENDED) is (forced or state == "SUSPENDED")
-    do(world, f"degrade {P} {M} bandwidth_mbps=1000", f"sql {lead.server} {SET} RESUME", then_s=200.0)
+    apply_lines(
+        world, f"degrade {P} {M} bandwidth_mbps=1000", f"sql {lead.server} {SET} RESUME", then_s=200.0
+    )
     assert {copy.mirroring.state for copy in world.list_copies_of(DB)} == {MirrorState.SYNCHRONIZED}

@@ -14,7 +14,15 @@ from engine.mirroring import prerequisites
 from engine.model import World
 from engine.protocol import groups, serving
 from tests import recordings
-from tests.engine.mirroring.test_statement_matrix import DB, SITUATIONS, M, P, W, build_world_after, do
+from tests.engine.mirroring.test_statement_matrix import (
+    DB,
+    SITUATIONS,
+    M,
+    P,
+    W,
+    apply_lines,
+    build_world_after,
+)
 
 TABLE: Final = Path(__file__).parent / "policy_table.txt"
 SET: Final = f"sql {P} ALTER DATABASE {DB} SET"
@@ -22,7 +30,7 @@ SET: Final = f"sql {P} ALTER DATABASE {DB} SET"
 
 def build_world_in_failover() -> World:
     world = build_world_after()
-    do(world, f"{SET} PARTNER FAILOVER", then_s=0.1)
+    apply_lines(world, f"{SET} PARTNER FAILOVER", then_s=0.1)
     return world
 
 
@@ -36,7 +44,7 @@ WORLDS: Final[dict[str, World]] = {
 }
 
 
-def describe(world: World, server: str) -> str:
+def describe_copy(world: World, server: str) -> str:
     """Return role, state, refusal, safety, witness, timeout and the properties that are true, of one copy."""
     copy = world.copies[server, DB]
     policy = groups.get_policy(copy)
@@ -71,7 +79,9 @@ def describe(world: World, server: str) -> str:
 
 def test_the_policy_answers_as_in_the_table(request: pytest.FixtureRequest) -> None:
     rows = [
-        f"{name} {server} {describe(world, server)}" for name, world in WORLDS.items() for server in (P, M)
+        f"{name} {server} {describe_copy(world, server)}"
+        for name, world in WORLDS.items()
+        for server in (P, M)
     ]
     recordings.check_lines(TABLE, rows, request)
 

@@ -8,7 +8,7 @@ import pytest
 
 from engine.model import DbState, MirrorState, Role, Safety, World
 from engine.protocol import serving
-from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
+from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, apply_lines, build_lab
 
 LINKS = ((P, M), (P, W), (M, W))
 
@@ -18,9 +18,9 @@ def get_serving_servers(world: World) -> tuple[bool, bool]:
     return serving.is_serving(world, PRINCIPAL), serving.is_serving(world, MIRROR)
 
 
-def cut(world: World, pattern: tuple[int, int, int], then_s: float = 30.0) -> World:
+def cut_links(world: World, pattern: tuple[int, int, int], then_s: float = 30.0) -> World:
     lines = [f"cut {a} {b}" for (a, b), is_linked in zip(LINKS, pattern, strict=True) if not is_linked]
-    do(world, *lines, then_s=then_s)
+    apply_lines(world, *lines, then_s=then_s)
     return world
 
 
@@ -41,19 +41,19 @@ FULL_WITH_WITNESS = {
 def test_full_with_witness_follows_the_link_table(
     pattern: tuple[int, int, int], expected: tuple[bool, bool]
 ) -> None:
-    assert get_serving_servers(cut(lab(), pattern)) == expected
+    assert get_serving_servers(cut_links(build_lab(), pattern)) == expected
 
 
 @pytest.mark.parametrize("pattern", list(product((0, 1), repeat=3)))
 def test_off_with_witness_never_fails_over(pattern: tuple[int, int, int]) -> None:
-    world = cut(lab(safety=Safety.OFF), pattern)
+    world = cut_links(build_lab(safety=Safety.OFF), pattern)
     has_quorum = bool(pattern[0] or pattern[1])
     assert get_serving_servers(world) == (has_quorum, False)
 
 
 @pytest.mark.parametrize("safety", [Safety.FULL, Safety.OFF])
 def test_without_witness_the_principal_serves_alone(safety: Safety) -> None:
-    world = cut(lab(witness=False, safety=safety), (0, 1, 1))
+    world = cut_links(build_lab(witness=False, safety=safety), (0, 1, 1))
     assert get_serving_servers(world) == (True, False)
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.DISCONNECTED
 
@@ -74,8 +74,8 @@ SERVERS_DOWN = {
 def test_full_with_witness_follows_the_server_table(
     down: tuple[str, ...], expected: tuple[bool, bool]
 ) -> None:
-    world = lab()
-    do(world, *(f"power-off {server}" for server in down), then_s=30)
+    world = build_lab()
+    apply_lines(world, *(f"power-off {server}" for server in down), then_s=30)
     assert get_serving_servers(world) == expected
 
 
@@ -90,73 +90,73 @@ def test_full_with_witness_follows_the_server_table(
 def test_one_lost_server_and_a_cut_link_are_handled(
     down: str, link: tuple[str, str], expected: tuple[bool, bool]
 ) -> None:
-    world = lab()
-    do(world, f"cut {link[0]} {link[1]}", then_s=5)
-    do(world, f"power-off {down}", then_s=30)
+    world = build_lab()
+    apply_lines(world, f"cut {link[0]} {link[1]}", then_s=5)
+    apply_lines(world, f"power-off {down}", then_s=30)
     assert get_serving_servers(world) == expected
 
 
 def test_an_isolated_principal_raises_955_and_is_not_online() -> None:
-    world = lab()
-    do(world, f"power-off {M}", then_s=10)
+    world = build_lab()
+    apply_lines(world, f"power-off {M}", then_s=10)
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.DISCONNECTED
-    do(world, f"power-off {W}", then_s=10)
+    apply_lines(world, f"power-off {W}", then_s=10)
     assert world.copies[PRINCIPAL].db_state is not DbState.ONLINE
     assert world.copies[PRINCIPAL].mirroring.trace == 10
 
 
 def test_a_returning_witness_restores_service() -> None:
-    world = lab()
-    do(world, f"power-off {M}", then_s=10)
-    do(world, f"cut {P} {W}", then_s=10)
+    world = build_lab()
+    apply_lines(world, f"power-off {M}", then_s=10)
+    apply_lines(world, f"cut {P} {W}", then_s=10)
     assert get_serving_servers(world) == (False, False)
-    do(world, f"mend {P} {W}", then_s=10)
+    apply_lines(world, f"mend {P} {W}", then_s=10)
     assert get_serving_servers(world) == (True, False)
     assert world.copies[PRINCIPAL].mirroring.trace == 12
 
 
 def test_an_exposed_principal_disarms_automatic_failover() -> None:
     """Only the link P-M is cut, so P runs exposed. If P is lost afterwards, M must not take over."""
-    world = lab()
-    do(world, f"cut {P} {M}", then_s=20)
-    do(world, f"power-off {P}", then_s=30)
+    world = build_lab()
+    apply_lines(world, f"cut {P} {M}", then_s=20)
+    apply_lines(world, f"power-off {P}", then_s=30)
     assert get_serving_servers(world) == (False, False)
 
 
 def test_losing_the_principals_witness_link_keeps_failover_armed() -> None:
-    world = lab()
-    do(world, f"cut {P} {W}", then_s=20)
-    do(world, f"power-off {P}", then_s=30)
+    world = build_lab()
+    apply_lines(world, f"cut {P} {W}", then_s=20)
+    apply_lines(world, f"power-off {P}", then_s=30)
     assert get_serving_servers(world) == (False, True)
 
 
 def test_losing_the_mirrors_witness_link_prevents_failover() -> None:
-    world = lab()
-    do(world, f"cut {M} {W}", then_s=20)
-    do(world, f"power-off {P}", then_s=30)
+    world = build_lab()
+    apply_lines(world, f"cut {M} {W}", then_s=20)
+    apply_lines(world, f"power-off {P}", then_s=30)
     assert get_serving_servers(world) == (False, False)
 
 
 def test_after_a_total_outage_mirror_and_witness_return_alone() -> None:
-    world = cut(lab(), (0, 0, 0))
-    do(world, f"mend {M} {W}", then_s=30)
+    world = cut_links(build_lab(), (0, 0, 0))
+    apply_lines(world, f"mend {M} {W}", then_s=30)
     assert get_serving_servers(world) == (False, False)
-    do(world, f"mend {P} {W}", then_s=30)
+    apply_lines(world, f"mend {P} {W}", then_s=30)
     assert get_serving_servers(world) == (True, False)
 
 
 @pytest.mark.parametrize("mended_link", [(P, M), (P, W)])
 def test_an_isolated_principal_serves_again_when_it_sees_either_server(mended_link: tuple[str, str]) -> None:
-    world = cut(lab(), (0, 0, 0))
-    do(world, f"mend {mended_link[0]} {mended_link[1]}", then_s=30)
+    world = cut_links(build_lab(), (0, 0, 0))
+    apply_lines(world, f"mend {mended_link[0]} {mended_link[1]}", then_s=30)
     assert get_serving_servers(world) == (True, False)
 
 
 def test_old_principal_follows_after_automatic_failover() -> None:
-    world = lab()
-    do(world, f"pull-cable {P}", then_s=30)
+    world = build_lab()
+    apply_lines(world, f"pull-cable {P}", then_s=30)
     assert get_serving_servers(world) == (False, True)
-    do(world, f"plug-cable {P}", then_s=60)
+    apply_lines(world, f"plug-cable {P}", then_s=60)
     assert get_serving_servers(world) == (False, True)
     assert world.copies[PRINCIPAL].mirroring.role is Role.MIRROR
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
@@ -167,18 +167,18 @@ def test_old_principal_follows_after_automatic_failover() -> None:
 
 def test_an_old_principal_that_sees_only_the_witness_stays_closed() -> None:
     """The witness knows the current principal, so the returning old principal must not serve a second copy."""
-    world = lab()
-    do(world, f"pull-cable {P}", then_s=30)
-    do(world, f"cut {P} {M}", then_s=1)
-    do(world, f"plug-cable {P}", then_s=60)
+    world = build_lab()
+    apply_lines(world, f"pull-cable {P}", then_s=30)
+    apply_lines(world, f"cut {P} {M}", then_s=1)
+    apply_lines(world, f"plug-cable {P}", then_s=60)
     assert get_serving_servers(world) == (False, True)
 
 
 def test_a_silent_loss_takes_the_timeout_and_loses_nothing() -> None:
-    world = lab()
-    do(world, f"hang {P}", then_s=8)
+    world = build_lab()
+    apply_lines(world, f"hang {P}", then_s=8)
     assert get_serving_servers(world) == (False, False)
-    do(world, then_s=20)
+    apply_lines(world, then_s=20)
     assert get_serving_servers(world) == (False, True)
     detected_s = (world.failovers[0].detected_tick - world.failovers[0].failed_tick) / 100
     assert 10.0 <= detected_s <= 11.5
@@ -187,16 +187,16 @@ def test_a_silent_loss_takes_the_timeout_and_loses_nothing() -> None:
 
 def test_the_principal_asks_the_witness_before_it_commits_alone() -> None:
     """The witness link is black-holed first, then the mirror is cut; no commit succeeds before the witness answers."""
-    world = lab()
-    do(world, f"black-hole {P} {W}", then_s=3)
-    do(world, f"cut {P} {M}", then_s=25)
+    world = build_lab()
+    apply_lines(world, f"black-hole {P} {W}", then_s=3)
+    apply_lines(world, f"cut {P} {M}", then_s=25)
     assert get_serving_servers(world) == (False, True)
     assert world.availability[DB].lost_transactions == 0
 
 
 def test_a_principal_resuming_after_failover_serves_nobody() -> None:
-    world = lab()
-    do(world, f"hang {P}", then_s=25)
+    world = build_lab()
+    apply_lines(world, f"hang {P}", then_s=25)
     assert get_serving_servers(world) == (False, True)
-    do(world, f"unhang {P}", then_s=0.0)
+    apply_lines(world, f"unhang {P}", then_s=0.0)
     assert get_serving_servers(world) == (False, True)

@@ -17,7 +17,7 @@ from engine.mirroring import commands
 from engine.model import DbState, MirrorState, Role, Safety, World
 from engine.protocol import serving
 from tests.cases import sample_cases
-from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
+from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, apply_lines, build_lab
 
 SERVERS: Final = (P, M, W)
 LINKS: Final = ((P, M), (P, W), (M, W))
@@ -34,7 +34,7 @@ WAYS: Final = {
     "one way": ("shutdown-server {}", "cut-one-way {} {}"),
     "the other way": ("stop-service {}", "cut-one-way {1} {0}"),
 }
-READY: Final = {kind: lab(safety=safety, witness=witness) for kind, (safety, witness) in KINDS.items()}
+READY: Final = {kind: build_lab(safety=safety, witness=witness) for kind, (safety, witness) in KINDS.items()}
 SETTLED_S: Final = 45.0
 """Longer than the sum of timeout, failover and reconnection."""
 
@@ -50,34 +50,34 @@ class LossPattern:
         self.up = dict(zip(SERVERS, servers_up, strict=True))
         self.linked = dict(zip(LINKS, linked, strict=True))
 
-    def link(self, a: str, b: str) -> bool:
+    def is_link_up(self, a: str, b: str) -> bool:
         return self.up[a] and self.up[b] and self.linked[a, b]
 
     @property
     def principal_serves(self) -> bool:
-        return self.up[P] and (not self.witness or self.link(P, M) or self.link(P, W))
+        return self.up[P] and (not self.witness or self.is_link_up(P, M) or self.is_link_up(P, W))
 
     @property
     def mirror_takes_over(self) -> bool:
-        agreed = self.link(M, W) and not self.link(P, M) and not self.link(P, W)
+        agreed = self.is_link_up(M, W) and not self.is_link_up(P, M) and not self.is_link_up(P, W)
         return self.witness and self.safety is Safety.FULL and agreed
 
     @property
     def may_be_forced(self) -> bool:
-        has_witness_reason = not self.witness or (self.link(M, W) and not self.link(P, W))
-        return self.up[M] and not self.link(P, M) and has_witness_reason
+        has_witness_reason = not self.witness or (self.is_link_up(M, W) and not self.is_link_up(P, W))
+        return self.up[M] and not self.is_link_up(P, M) and has_witness_reason
 
     @property
     def may_fail_over(self) -> bool:
-        return self.safety is Safety.FULL and self.link(P, M)
+        return self.safety is Safety.FULL and self.is_link_up(P, M)
 
 
-def lose(kind: str, fault_kind: str, losses: LossPattern) -> World:
+def apply_losses(kind: str, fault_kind: str, losses: LossPattern) -> World:
     world = READY[kind].fork()
     server, link = WAYS[fault_kind]
     lines = [server.format(name) for name, is_running in losses.up.items() if not is_running]
     lines += [link.format(*ends) for ends, is_linked in losses.linked.items() if not is_linked]
-    do(world, *lines, then_s=SETTLED_S)
+    apply_lines(world, *lines, then_s=SETTLED_S)
     return world
 
 
@@ -98,7 +98,7 @@ def test_service_and_commands_follow_the_quorum_pattern(
 ) -> None:
     for linked in UP_OR_DOWN:
         losses_now = LossPattern(kind, servers_up, linked)
-        world = lose(kind, fault_kind, losses_now)
+        world = apply_losses(kind, fault_kind, losses_now)
         situation = f"{kind}, {fault_kind}, up {losses_now.up}, linked {losses_now.linked}"
         serving_now = (serving.is_serving(world, PRINCIPAL), serving.is_serving(world, MIRROR))
         takes_over = losses_now.mirror_takes_over
@@ -110,11 +110,11 @@ def test_service_and_commands_follow_the_quorum_pattern(
             assert (principal.db_state is DbState.ONLINE) == losses_now.principal_serves, situation
             assert is_accepted(commands.remove_session, world, P), situation
             assert is_accepted(commands.fail_over, world, P) == losses_now.may_fail_over, situation
-            has_quorum = losses_now.link(P, M) or losses_now.link(P, W)
+            has_quorum = losses_now.is_link_up(P, M) or losses_now.is_link_up(P, W)
             assert is_accepted(commands.remove_witness, world, P) == (losses_now.witness and has_quorum), (
                 situation
             )
-        if losses_now.up[P] and losses_now.link(P, M):
+        if losses_now.up[P] and losses_now.is_link_up(P, M):
             assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED, situation
         if losses_now.safety is Safety.FULL:
             assert world.availability[DB].lost_transactions == 0, situation
@@ -127,9 +127,9 @@ def test_lost_servers_return_and_the_session_recovers(kind: str, fault_kind: str
         if all(running) and all(linked):
             continue
         losses_now = LossPattern(kind, running, linked)
-        world = lose(kind, fault_kind, losses_now)
+        world = apply_losses(kind, fault_kind, losses_now)
         before = READY[kind]
-        do(world, "revert-all", then_s=REPAIRED_S)
+        apply_lines(world, "revert-all", then_s=REPAIRED_S)
         situation = f"{kind}, {fault_kind}, up {losses_now.up}, linked {losses_now.linked}"
         assert world.computers == before.computers, situation
         assert {name: (s.service, s.hung) for name, s in world.instances.items()} == {

@@ -47,7 +47,7 @@ REPAIR = """5 stop-service A
 127 sql B ALTER DATABASE Sales SET PARTNER = 'TCP://D:5022'"""
 
 
-def _play(script: str, witness: str = 'witness = "W"') -> Drill:
+def _play_script(script: str, witness: str = 'witness = "W"') -> Drill:
     servers = "\n".join(f'[[server]]\nname = "{name}"\nversion = 2008' for name in "ABWD")
     drill = Drill(load_scenario(SCENARIO.format(servers=servers, witness=witness), "old"), 3)
     for line in script.splitlines():
@@ -72,7 +72,7 @@ RETURN = {"start": "140 start-service A", "plug": "140 plug-cable A"}
 @pytest.mark.parametrize("return_kind", ["start", "plug"])
 def test_a_rejected_principal_stays_in_recovery_until_its_next_start(return_kind: str) -> None:
     script = REPAIR if return_kind == "start" else REPAIR.replace("stop-service A", "pull-cable A")
-    drill = _play(f"{script}\n{RETURN[return_kind]}")
+    drill = _play_script(f"{script}\n{RETURN[return_kind]}")
     copy = drill.world.copies["A", "Sales"]
     assert (copy.db_state, copy.mirroring.role) == (DbState.RECOVERING, Role.PRINCIPAL)
     numbers = _list_numbers(drill)
@@ -96,7 +96,7 @@ def test_a_rejected_principal_stays_in_recovery_until_its_next_start(return_kind
 
 def test_an_old_principal_leaves_its_session_if_the_partner_has_no_newer_one() -> None:
     first = "\n".join(REPAIR.splitlines()[:2])
-    drill = _play(f"{first}\n{RETURN['start']}")
+    drill = _play_script(f"{first}\n{RETURN['start']}")
     assert drill.world.copies["A", "Sales"].db_state is DbState.ONLINE
     assert 1443 in _list_numbers(drill)
     assert 1438 not in _list_numbers(drill)
@@ -106,7 +106,7 @@ def test_without_a_witness_the_old_principal_serves_and_leaves_the_session() -> 
     """Only a principal without quorum is rejected, and without a witness no quorum is needed."""
     recovery = "42 sql B RESTORE DATABASE Sales WITH RECOVERY\n45 sql B BACKUP DATABASE"
     repair = REPAIR.replace("45 sql B BACKUP DATABASE", recovery)
-    drill = _play(f"{repair}\n{RETURN['start']}", witness="")
+    drill = _play_script(f"{repair}\n{RETURN['start']}", witness="")
     assert drill.world.copies["D", "Sales"].mirroring.role is Role.MIRROR
     copy = drill.world.copies["A", "Sales"]
     assert (copy.db_state, copy.mirroring.guid) == (DbState.ONLINE, None)

@@ -10,7 +10,7 @@ from engine import simulator
 from engine.mirroring import roles
 from engine.model import MirrorState, to_ticks
 from engine.verbs.lines import parse_line
-from tests.engine.worlds import PRINCIPAL, lab
+from tests.engine.worlds import PRINCIPAL, build_lab
 
 PAGE = Path(__file__).parents[3] / "assets" / "help" / "mirroring_states.md"
 
@@ -43,7 +43,7 @@ def test_the_help_page_is_generated_from_the_table() -> None:
 
 
 def test_a_transition_outside_the_table_is_an_error() -> None:
-    world = lab()
+    world = build_lab()
     before = world.copies[PRINCIPAL]
     with pytest.raises(KeyError):
         roles.apply_state_change(world, PRINCIPAL, roles.StateChangeCause.RESUME)
@@ -116,7 +116,7 @@ def test_every_row_of_the_table_occurs(monkeypatch: pytest.MonkeyPatch) -> None:
     table = Watched(roles.NEXT_STATE)
     monkeypatch.setattr(roles, "NEXT_STATE", table)
     for course in COURSES.values():
-        world = lab()
+        world = build_lab()
         for at_s, line in course:
             simulator.advance_world(world, to_ticks(at_s))
             simulator.apply_input(world, parse_line(line, world.tick))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from engine.model import MirrorState, Safety, World
-from tests.engine.worlds import DB, M, P, W, do, lab
+from tests.engine.worlds import DB, M, P, W, apply_lines, build_lab
 from tests.events import read_field
 
 SET = f"sql {P} ALTER DATABASE {DB} SET"
@@ -19,7 +19,7 @@ SILENCES = {
 }
 
 
-def describe(world: World, server: str) -> tuple[object, ...]:
+def describe_session(world: World, server: str) -> tuple[object, ...]:
     session = world.copies[server, DB].mirroring
     return session.guid, session.safety, session.state, session.timeout_s, session.witness
 
@@ -38,44 +38,46 @@ def describe(world: World, server: str) -> tuple[object, ...]:
     ],
 )
 def test_a_silent_partner_receives_no_statement(silence: str, clause: str, after_loss: int) -> None:
-    world = lab()
-    do(world, silence, then_s=2.0)
-    before = describe(world, M)
-    events = do(world, f"{SET} {clause}", then_s=5.0)
+    world = build_lab()
+    apply_lines(world, silence, then_s=2.0)
+    before = describe_session(world, M)
+    events = apply_lines(world, f"{SET} {clause}", then_s=5.0)
     assert not [event for event in events if event.kind == "sql_done"]
-    assert describe(world, M) == before
-    events = do(world, then_s=10.0)
+    assert describe_session(world, M) == before
+    events = apply_lines(world, then_s=10.0)
     (done_event,) = [event for event in events if event.kind == "sql_done"]
     assert [message["number"] for message in read_field(done_event, "messages")] == [after_loss]
-    do(world, SILENCES[silence], then_s=60.0)
+    apply_lines(world, SILENCES[silence], then_s=60.0)
     assert [
-        field for field in zip(describe(world, P), describe(world, M), strict=True) if field[0] != field[1]
+        field
+        for field in zip(describe_session(world, P), describe_session(world, M), strict=True)
+        if field[0] != field[1]
     ] == []
 
 
 @pytest.mark.parametrize("silence", SILENCES)
 def test_a_statement_continues_when_the_partner_answers(silence: str) -> None:
-    world = lab()
-    do(world, silence, then_s=2.0)
-    do(world, f"{SET} PARTNER SAFETY OFF", then_s=3.0)
+    world = build_lab()
+    apply_lines(world, silence, then_s=2.0)
+    apply_lines(world, f"{SET} PARTNER SAFETY OFF", then_s=3.0)
     assert world.copies[P, DB].mirroring.safety is Safety.FULL
-    do(world, SILENCES[silence], then_s=1.0)
+    apply_lines(world, SILENCES[silence], then_s=1.0)
     assert {world.copies[server, DB].mirroring.safety for server in (P, M)} == {Safety.OFF}
 
 
 def test_a_session_is_removed_without_waiting_for_the_partner() -> None:
-    world = lab()
-    do(world, f"hang {M}", then_s=2.0)
-    do(world, f"{SET} PARTNER OFF", then_s=0.1)
+    world = build_lab()
+    apply_lines(world, f"hang {M}", then_s=2.0)
+    apply_lines(world, f"{SET} PARTNER OFF", then_s=0.1)
     assert world.copies[P, DB].mirroring.guid is None
     assert world.copies[M, DB].mirroring.state is MirrorState.SYNCHRONIZED
-    do(world, f"unhang {M}", then_s=30.0)
+    apply_lines(world, f"unhang {M}", then_s=30.0)
     assert world.copies[M, DB].mirroring.guid is None
 
 
 def test_a_mirror_that_missed_the_removal_of_the_witness_keeps_its_session() -> None:
-    world = lab()
-    do(world, f"hang {M}", then_s=15.0)
-    do(world, f"{SET} WITNESS OFF", then_s=15.0)
-    do(world, f"unhang {M}", then_s=60.0)
+    world = build_lab()
+    apply_lines(world, f"hang {M}", then_s=15.0)
+    apply_lines(world, f"{SET} WITNESS OFF", then_s=15.0)
+    apply_lines(world, f"unhang {M}", then_s=60.0)
     assert [world.copies[server, DB].mirroring.state for server in (P, M)] == [MirrorState.SYNCHRONIZED] * 2

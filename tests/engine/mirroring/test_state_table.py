@@ -13,8 +13,8 @@ import pytest
 from engine.mirroring import monitor, quorum
 from engine.model import Safety, World
 from tests import recordings
-from tests.engine.mirroring.test_policy_table import describe
-from tests.engine.worlds import DB, M, P, W, lab
+from tests.engine.mirroring.test_policy_table import describe_copy
+from tests.engine.worlds import DB, M, P, W, build_lab
 
 TABLE: Final = Path(__file__).parent / "state_table.txt"
 SET: Final = f"ALTER DATABASE {DB} SET"
@@ -119,7 +119,7 @@ SEQUENCES: Final[dict[str, recordings.Steps]] = {
 def describe_state(world: World, server: str) -> str:
     copy = world.copies[server, DB]
     session = copy.mirroring
-    words = [server, describe(world, server), copy.db_state.name, f"trace={session.trace}"]
+    words = [server, describe_copy(world, server), copy.db_state.name, f"trace={session.trace}"]
     words += [
         f"safety_sequence={session.safety_sequence}",
         f"armed={session.armed}",
@@ -149,10 +149,10 @@ def describe_world(world: World) -> list[str]:
     return rows
 
 
-def play(mode: str, steps: recordings.Steps) -> list[str]:
+def play_steps(mode: str, steps: recordings.Steps) -> list[str]:
     """Return the states after each step; lines that are equal to those of the step before are left out."""
     safety, witness = MODES[mode]
-    world = lab(safety=safety, witness=witness)
+    world = build_lab(safety=safety, witness=witness)
     return recordings.play_steps(world, (("", 0.1), *steps), describe_world)
 
 
@@ -161,6 +161,6 @@ def test_states_are_as_in_the_table(request: pytest.FixtureRequest) -> None:
         row
         for name, steps in SEQUENCES.items()
         for mode in MODES
-        for row in (f"# {name} {mode}", *play(mode, steps))
+        for row in (f"# {name} {mode}", *play_steps(mode, steps))
     ]
     recordings.check_lines(TABLE, rows, request)

@@ -18,16 +18,16 @@ import pytest
 from engine.messages import SqlError
 from engine.mirroring import commands
 from engine.model import Safety, World
-from tests.engine.worlds import DB, M, P, W, do, lab
+from tests.engine.worlds import DB, M, P, W, apply_lines, build_lab
 
 SET: Final = f"ALTER DATABASE {DB} SET PARTNER"
 ADDRESS: Final = "TCP://{}:5022"
 
 
 def build_world_after(*lines: str, **kind: Any) -> World:
-    world = lab(**kind)
+    world = build_lab(**kind)
     if lines:
-        do(world, *lines, then_s=25.0)
+        apply_lines(world, *lines, then_s=25.0)
     return world
 
 
@@ -36,8 +36,8 @@ def force_service_and_return() -> World:
     roles swapped.
     """
     world = build_world_after(f"power-off {P}", witness=False)
-    do(world, f"sql {M} {SET} FORCE_SERVICE_ALLOW_DATA_LOSS")
-    do(world, f"power-on {P}", then_s=100.0)
+    apply_lines(world, f"sql {M} {SET} FORCE_SERVICE_ALLOW_DATA_LOSS")
+    apply_lines(world, f"power-on {P}", then_s=100.0)
     return world
 
 

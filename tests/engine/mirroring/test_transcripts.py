@@ -13,4 +13,4 @@ TRANSCRIPTS = sorted((Path(__file__).parent / "transcripts").glob("*.txt"))
 
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
 def test_transcripts_are_reproduced(path: Path, request: pytest.FixtureRequest) -> None:
-    transcript_runs.check(path, request)
+    transcript_runs.check_transcript(path, request)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.model import MirrorState, Role, World
-from tests.engine.tsql.console import Answer, ask
-from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
+from tests.engine.tsql.console import Answer, submit_batch
+from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, apply_lines, build_lab
 from tests.events import read_field
 
 # option -> messages on a mirrored database [DOC: ALTER DATABASE SET options; prerequisites, restrictions];
@@ -30,12 +30,12 @@ OPTIONS = {
 
 
 def run_sql(world: World, server: str, text: str, seconds: float = 30.0) -> Answer:
-    return ask(world, server, text, seconds)
+    return submit_batch(world, server, text, seconds)
 
 
 @pytest.mark.parametrize("option", OPTIONS)
 def test_options_of_a_mirrored_database_are_restricted(option: str) -> None:
-    world = lab()
+    world = build_lab()
     world.update_instance(P, version=2008)
     assert run_sql(world, P, f"ALTER DATABASE {DB} SET {option}").numbers == OPTIONS[option]
 
@@ -43,16 +43,16 @@ def test_options_of_a_mirrored_database_are_restricted(option: str) -> None:
 @pytest.mark.parametrize("option", ["TRUSTWORTHY ON", "RECOVERY FULL", "AUTO_SHRINK ON"])
 def test_the_mirror_accepts_no_option(option: str) -> None:
     """The option is set after a failover [DOC: set up a mirror database to use the TRUSTWORTHY property]."""
-    assert run_sql(lab(), M, f"ALTER DATABASE {DB} SET {option}").numbers == [954, 5069]
+    assert run_sql(build_lab(), M, f"ALTER DATABASE {DB} SET {option}").numbers == [954, 5069]
 
 
 def test_trustworthy_is_set_per_server() -> None:
     """Check documented behavior: [DOC: set up a mirror database to use the TRUSTWORTHY property]."""
-    world = lab()
+    world = build_lab()
     run_sql(world, P, f"ALTER DATABASE {DB} SET TRUSTWORTHY ON")
     query = f"SELECT is_trustworthy_on FROM sys.databases WHERE name = '{DB}'"
     assert (run_sql(world, P, query).value, run_sql(world, M, query).value) == (1, 0)
-    do(world, f"power-off {P}", then_s=30.0)
+    apply_lines(world, f"power-off {P}", then_s=30.0)
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     assert run_sql(world, M, query).value == 0
     run_sql(world, M, f"ALTER DATABASE {DB} SET TRUSTWORTHY ON")
@@ -64,7 +64,7 @@ def test_trustworthy_is_set_per_server() -> None:
 )
 def test_the_owner_is_stored_per_server(statement: str) -> None:
     """owner_sid is stored in master, which is not mirrored [DOC: ALTER AUTHORIZATION; sys.databases]."""
-    world = lab()
+    world = build_lab()
     query = f"SELECT SUSER_SNAME(owner_sid) FROM sys.databases WHERE name = '{DB}'"
     assert run_sql(world, P, statement.format(DB)).numbers == [15151]
     run_sql(world, P, "CREATE LOGIN boss WITH PASSWORD = 'Pa55word!'")
@@ -78,8 +78,8 @@ def test_the_creator_or_restorer_of_a_database_owns_it() -> None:
 
     What is restored over keeps its owner; TRUSTWORTHY is OFF after RESTORE and attach.
     """
-    world = lab()
-    do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
+    world = build_lab()
+    apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
     query = "SELECT SUSER_SNAME(owner_sid), is_trustworthy_on FROM sys.databases WHERE name = '{}'"
     run_sql(world, P, "CREATE DATABASE Small")
     assert run_sql(world, P, query.format("Small")).grids == [[["CORP\\dba", 0]]]
@@ -102,7 +102,7 @@ def test_the_creator_or_restorer_of_a_database_owns_it() -> None:
 def test_a_mirror_is_not_backed_up() -> None:
     """954 up to 2008 R2 (seen), then 3059 [DOC: Database Engine events and errors, 3059]. Both log 3041."""
     for version, number in ((2005, 954), (2008, 954), (2012, 3059)):
-        world = lab()
+        world = build_lab()
         for name in (P, M):
             world.update_instance(name, version=version)
         for backup_type in ("DATABASE", "LOG"):
@@ -112,12 +112,14 @@ def test_a_mirror_is_not_backed_up() -> None:
 
 def test_checkdb_takes_as_long_as_reading_the_data() -> None:
     """Derived: CHECKDB takes the time of a backup of the same size, and longer on a slow disk."""
-    world = lab()
+    world = build_lab()
     world.update_copy((P, DB), size_kb=1024.0 * 1024.0, bad_pages=(77,))
     assert not [
-        event for event in do(world, f"sql {P} DBCC CHECKDB ('{DB}')", then_s=9.0) if event.kind == "sql_done"
+        event
+        for event in apply_lines(world, f"sql {P} DBCC CHECKDB ('{DB}')", then_s=9.0)
+        if event.kind == "sql_done"
     ]
-    done_events = [event for event in do(world, then_s=2.0) if event.kind == "sql_done"]
+    done_events = [event for event in apply_lines(world, then_s=2.0) if event.kind == "sql_done"]
     assert [message["number"] for message in read_field(done_events[0], "messages")] == [
         8928,
         8939,
@@ -125,35 +127,35 @@ def test_checkdb_takes_as_long_as_reading_the_data() -> None:
         8958,
         2528,
     ]
-    do(world, f"slow-disk {P} data factor=10", then_s=0.1)
+    apply_lines(world, f"slow-disk {P} data factor=10", then_s=0.1)
     start_tick = world.tick
     slow = [
         event
-        for event in do(world, f"sql {P} DBCC CHECKDB WITH NO_INFOMSGS", then_s=1.0)
+        for event in apply_lines(world, f"sql {P} DBCC CHECKDB WITH NO_INFOMSGS", then_s=1.0)
         if event.kind == "sql_done"
     ]
     assert [message["text"] for message in read_field(slow[0], "messages")] == [
         "Commands completed successfully."
     ]  # master
     check = f"sql {P} DBCC CHECKDB ('{DB}') WITH NO_INFOMSGS"
-    slow = [event for event in do(world, check, then_s=120.0) if event.kind == "sql_done"]
+    slow = [event for event in apply_lines(world, check, then_s=120.0) if event.kind == "sql_done"]
     assert 9_000 < slow[0].tick - start_tick < 12_000
     assert [message["number"] for message in read_field(slow[0], "messages")] == [8928, 8939, 8989, 8958]
 
 
 def test_an_upgrade_keeps_the_compatibility_level() -> None:
     """If the new version lacks the level, its lowest level is used [DOC: ALTER DATABASE compatibility level]."""
-    world = lab()
+    world = build_lab()
     query = f"SELECT compatibility_level FROM sys.databases WHERE name IN ('{DB}', 'master') ORDER BY name"
-    do(world, f"upgrade {M} 2008", then_s=1000.0)
+    apply_lines(world, f"upgrade {M} 2008", then_s=1000.0)
     assert run_sql(world, M, query).grids == [[[100], [90]]]
-    do(world, f"upgrade {M} 2014", then_s=1000.0)
+    apply_lines(world, f"upgrade {M} 2014", then_s=1000.0)
     assert run_sql(world, M, query).grids == [[[120], [100]]]
 
 
 def upgrade_and_fail_over() -> World:
-    world = lab()
-    do(world, f"upgrade {M} 2008", then_s=1100.0)
+    world = build_lab()
+    apply_lines(world, f"upgrade {M} 2008", then_s=1100.0)
     run_sql(world, P, f"ALTER DATABASE {DB} SET PARTNER FAILOVER", 60.0)
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     return world
@@ -169,7 +171,7 @@ def test_after_failing_over_to_the_newer_partner_the_session_cannot_be_resumed()
     assert 948 in newest[P]
     assert 1454 in newest[P]
     assert 1453 in newest[M]
-    do(world, f"upgrade {P} 2008", then_s=1100.0)
+    apply_lines(world, f"upgrade {P} 2008", then_s=1100.0)
     assert run_sql(world, M, f"ALTER DATABASE {DB} SET PARTNER RESUME", 60.0).numbers == []
     assert world.copies[MIRROR].mirroring.state is MirrorState.SYNCHRONIZED
 
@@ -177,21 +179,21 @@ def test_after_failing_over_to_the_newer_partner_the_session_cannot_be_resumed()
 @pytest.mark.parametrize(("witness", "leads"), [(2005, False), (2008, True)])
 def test_automatic_failover_requires_an_upgraded_witness(witness: int, leads: bool) -> None:
     """Check documented behavior: [DOC: upgrading mirrored instances]."""
-    world = lab()
+    world = build_lab()
     for server in (P, M):
         world.update_instance(server, version=2008)
     world.update_instance(W, version=witness)
-    do(world, f"power-off {P}", then_s=60.0)
+    apply_lines(world, f"power-off {P}", then_s=60.0)
     assert (world.copies[MIRROR].mirroring.role is Role.PRINCIPAL) is leads
 
 
 def test_a_principal_requests_a_page_only_while_synchronized() -> None:
     """Otherwise the read logs only 824: no row in the view and no 1481 [DOC: automatic page repair]."""
-    world = lab()
+    world = build_lab()
     for server in (P, M):
         world.update_instance(server, version=2008)
     run_sql(world, P, f"ALTER DATABASE {DB} SET PARTNER SUSPEND")
-    events = do(world, f"corrupt-page {P} {DB} page=77", then_s=10.0)
+    events = apply_lines(world, f"corrupt-page {P} {DB} page=77", then_s=10.0)
     numbers = {read_field(event, "number") for event in events if event.kind == "errorlog"}
     assert 824 in numbers
     assert not numbers & {1432, 1481}

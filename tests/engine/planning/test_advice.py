@@ -199,14 +199,14 @@ def test_slow_redo_is_reported() -> None:
 
 
 def test_compression_is_suggested_for_a_limiting_link_and_a_capable_version() -> None:
-    def topics(plan: MirroringPlan) -> dict[str, str]:
+    def list_topics(plan: MirroringPlan) -> dict[str, str]:
         return {item.topic: item.text for item in list_findings(plan)}
 
-    assert "Compression" not in topics(MirroringPlan())
-    assert "2008" in topics(MirroringPlan(bandwidth_mbps=2.0))["Compression"]
-    offered = topics(MirroringPlan(bandwidth_mbps=4.0, version=2008))["Compression"]
+    assert "Compression" not in list_topics(MirroringPlan())
+    assert "2008" in list_topics(MirroringPlan(bandwidth_mbps=2.0))["Compression"]
+    offered = list_topics(MirroringPlan(bandwidth_mbps=4.0, version=2008))["Compression"]
     assert offered.startswith("If the stream compresses to 50%, FULL reaches 23")
-    used = topics(MirroringPlan(bandwidth_mbps=4.0, version=2008, compression_ratio=0.5))["Compression"]
+    used = list_topics(MirroringPlan(bandwidth_mbps=4.0, version=2008, compression_ratio=0.5))["Compression"]
     assert "2 times the uncompressed rate" in used
 
 

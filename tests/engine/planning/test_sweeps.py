@@ -24,7 +24,7 @@ from engine.planning import (
 from engine.planning.plan import build_plan_pair
 from engine.planning.steady import compute_steady_states
 from engine.planning.sweep import find_last_acceptable
-from tests.engine.flow.pairs import build_flow, means, positions
+from tests.engine.flow.pairs import build_flow, compute_means, get_positions
 
 NONE, FULL, OFF = SafetyMode.NONE, SafetyMode.FULL, SafetyMode.OFF
 W1, W2 = WORKLOAD1, WORKLOAD2
@@ -36,9 +36,9 @@ def test_a_point_equals_a_single_run_of_the_flow_model(workload: Workload, mode:
     curve = sweep_rtt(MirroringPlan(workload=workload, safety=mode), (0.2, 5.0, 100.0))
     for rtt_ms, point in zip(curve.x, curve.points, strict=True):
         flow = build_flow(workload, mode, rtt_ms=rtt_ms)
-        before = positions(flow)
-        single_rates = means(flow, 60)
-        log_positions = positions(flow)
+        before = get_positions(flow)
+        single_rates = compute_means(flow, 60)
+        log_positions = get_positions(flow)
         grown = (log_positions.flushed_kb - log_positions.sent_kb) - (before.flushed_kb - before.sent_kb)
         business = workload.transactions_per_business_transaction
         assert point.transactions_per_s == pytest.approx(single_rates.transactions_per_s, rel=2e-3)

@@ -13,18 +13,18 @@ from engine.messages import Message, SqlError
 from engine.mirroring import commands
 from engine.model import DatabaseCopy, World
 from engine.protocol import backup, network, restore, statements
-from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, lab, play
+from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, build_lab, play
 
 FULL, TRN = "D:\\Backup\\Sales.bak", "D:\\Backup\\Sales.trn"
 
 
-def address(server: str) -> str:
+def get_address(server: str) -> str:
     return f"TCP://{server}:5022"
 
 
 def build_unmirrored_world(workload: str = "Workload1", **changes: object) -> World:
     """Return a world in which SERVER_A serves Sales alone; SERVER_B and SERVER_W are empty."""
-    world = lab(witness=False, workload=workload)
+    world = build_lab(witness=False, workload=workload)
     commands.remove_session(world, P, DB)
     for key in [*world.contacts]:
         world.remove_contact(key)
@@ -33,44 +33,44 @@ def build_unmirrored_world(workload: str = "Workload1", **changes: object) -> Wo
     world.update_copy(PRINCIPAL, size_kb=1024.0 * 1024, log_backup_every_s=0.0, **changes)
     world.clients["APP"] = replace(world.clients["APP"], failover_partner=None)
     network.schedule_detections(world)
-    wait(world, 0.1)
+    settle_and_run(world, 0.1)
     return world
 
 
-def wait(world: World, seconds: float) -> list[Event]:
+def settle_and_run(world: World, seconds: float) -> list[Event]:
     """Propagate direct changes of the world, then run."""
     return play(world, f"{world.t_s} note waiting", world.t_s + seconds)
 
 
-def finish(world: World, server: str, outcome: statements.Outcome) -> list[Message]:
+def finish_statement(world: World, server: str, outcome: statements.Outcome) -> list[Message]:
     """Wait for a statement and return its messages."""
     while isinstance(outcome, statements.PendingStatement):
-        wait(world, (outcome.tick - world.tick) / TICKS_PER_S)
+        settle_and_run(world, (outcome.tick - world.tick) / TICKS_PER_S)
         outcome = statements.COMPLETIONS[outcome.handler](world, server, *outcome.args)
     return outcome
 
 
 def take_full_backup(world: World, server: str = P, path: str = FULL, **options: Any) -> list[Message]:
-    return finish(world, server, backup.back_up_database(world, server, DB, path, **options))
+    return finish_statement(world, server, backup.back_up_database(world, server, DB, path, **options))
 
 
 def take_log_backup(world: World, server: str = P, path: str = TRN, **options: Any) -> list[Message]:
-    return finish(world, server, backup.back_up_log(world, server, DB, path, **options))
+    return finish_statement(world, server, backup.back_up_log(world, server, DB, path, **options))
 
 
-def carry(world: World, path: str, a: str = P, b: str = M) -> None:
+def copy_file(world: World, path: str, a: str = P, b: str = M) -> None:
     """Apply `copy-file`, and wait for its end."""
     play(world, f"{world.t_s} copy-file {a} {b} {path}", world.t_s + 15.0)
     assert (b, path) in world.files
 
 
 def restore_full(world: World, path: str = FULL, **options: Any) -> DatabaseCopy:
-    finish(world, M, restore.restore_database(world, M, DB, path, recovery=False, **options))
+    finish_statement(world, M, restore.restore_database(world, M, DB, path, recovery=False, **options))
     return world.copies[MIRROR]
 
 
 def restore_log(world: World, path: str = TRN, file: int = 1) -> DatabaseCopy:
-    finish(world, M, restore.restore_log(world, M, DB, path, recovery=False, file=file))
+    finish_statement(world, M, restore.restore_log(world, M, DB, path, recovery=False, file=file))
     return world.copies[MIRROR]
 
 
@@ -80,20 +80,20 @@ def prepare_mirror(**changes: Any) -> World:
     take_full_backup(world)
     take_log_backup(world)
     for path in (FULL, TRN):
-        carry(world, path)
+        copy_file(world, path)
     restore_full(world)
     restore_log(world)
     return world
 
 
-def mirror(world: World) -> None:
+def start_mirroring(world: World) -> None:
     """Apply SET PARTNER on the mirror, then on the principal, and wait for SYNCHRONIZED."""
-    commands.set_partner(world, M, DB, address(P))
-    commands.set_partner(world, P, DB, address(M))
-    wait(world, 20.0)
+    commands.set_partner(world, M, DB, get_address(P))
+    commands.set_partner(world, P, DB, get_address(M))
+    settle_and_run(world, 20.0)
 
 
-def refusal(function: Callable[..., object], *args: object, **options: object) -> int:
+def get_refusal_number(function: Callable[..., object], *args: object, **options: object) -> int:
     """Return the error number that a command raises; 0 if it raises none."""
     try:
         function(*args, **options)

@@ -26,16 +26,16 @@ from tests.engine.protocol.setups import (
     M,
     P,
     build_unmirrored_world,
-    carry,
-    finish,
-    refusal,
+    copy_file,
+    finish_statement,
+    get_refusal_number,
     restore_full,
     restore_log,
+    settle_and_run,
     take_full_backup,
     take_log_backup,
-    wait,
 )
-from tests.engine.worlds import do, lab
+from tests.engine.worlds import apply_lines, build_lab
 
 CERTIFICATE = Certificate(
     name="own", thumbprint=1, subject="mirroring", valid_from_tick=0, expires_tick=100_000
@@ -51,10 +51,10 @@ def test_a_backup_takes_time_and_reports_its_result() -> None:
     outcome = backup.back_up_database(world, P, DB, FULL)
     assert isinstance(outcome, statements.PendingStatement)
     assert (outcome.tick - world.tick) / 100 == pytest.approx(10.24, abs=0.02), "1 GB at 100 MB/s"
-    lines = finish(world, P, outcome)
+    lines = finish_statement(world, P, outcome)
     assert [line.number for line in lines] == [4035, 4035, 3014]
     assert lines[-1].text.startswith("BACKUP DATABASE successfully processed 13")
-    do(world, f"slow-disk {P} data factor=3")
+    apply_lines(world, f"slow-disk {P} data factor=3")
     slower = backup.back_up_database(world, P, DB, FULL)
     assert isinstance(slower, statements.PendingStatement)
     assert (slower.tick - world.tick) / 100 == pytest.approx(30.72, abs=0.02)
@@ -64,7 +64,7 @@ def test_log_backups_form_a_chain_without_gaps_or_overlap() -> None:
     world = build_unmirrored_world()
     take_full_backup(world)
     for _ in range(3):
-        wait(world, 10.0)
+        settle_and_run(world, 10.0)
         take_log_backup(world)
     chain = list_backup_sets(world, TRN)
     assert [backup_set.kind for backup_set in chain] == ["LOG"] * 3, "appended to one file"
@@ -90,10 +90,10 @@ def test_log_backups_are_restored_in_sequence() -> None:
     world = build_unmirrored_world()
     take_full_backup(world)
     for number in (1, 2):
-        wait(world, 20.0)
+        settle_and_run(world, 20.0)
         take_log_backup(world, path=f"D:\\{number}.trn")
     for path in (FULL, "D:\\1.trn", "D:\\2.trn"):
-        carry(world, path)
+        copy_file(world, path)
     restore_full(world)
     with pytest.raises(SqlError) as gap:
         restore.restore_log(world, M, DB, "D:\\2.trn", recovery=False)
@@ -101,23 +101,23 @@ def test_log_backups_are_restored_in_sequence() -> None:
     outcome = restore_log(world, "D:\\1.trn")
     two = restore_log(world, "D:\\2.trn")
     assert outcome.end_of_log_kb < two.end_of_log_kb == list_backup_sets(world, "D:\\2.trn")[0].last_kb
-    assert refusal(restore.restore_log, world, M, DB, "D:\\1.trn") == 4326
-    finish(world, M, restore.restore_log(world, M, DB, "D:\\2.trn"))
+    assert get_refusal_number(restore.restore_log, world, M, DB, "D:\\1.trn") == 4326
+    finish_statement(world, M, restore.restore_log(world, M, DB, "D:\\2.trn"))
     assert world.copies[MIRROR].db_state is DbState.ONLINE
-    assert refusal(restore.restore_log, world, M, DB, "D:\\2.trn") == 3117
+    assert get_refusal_number(restore.restore_log, world, M, DB, "D:\\2.trn") == 3117
 
 
 def test_a_differential_backup_requires_its_full_backup() -> None:
     world = build_unmirrored_world()
-    assert refusal(backup.back_up_database, world, P, DB, "D:\\d.bak", differential=True) == 3035
+    assert get_refusal_number(backup.back_up_database, world, P, DB, "D:\\d.bak", differential=True) == 3035
     take_full_backup(world)
-    wait(world, 30.0)
+    settle_and_run(world, 30.0)
     take_full_backup(world, path="D:\\diff.bak", differential=True)
     take_full_backup(world, path="D:\\second.bak")
     for path in (FULL, "D:\\diff.bak", "D:\\second.bak"):
-        carry(world, path)
+        copy_file(world, path)
     restore_full(world, "D:\\second.bak")
-    assert refusal(restore.restore_database, world, M, DB, "D:\\diff.bak", recovery=False) == 3136
+    assert get_refusal_number(restore.restore_database, world, M, DB, "D:\\diff.bak", recovery=False) == 3136
     restore_full(world)
     copy = restore_full(world, "D:\\diff.bak")
     assert copy.end_of_log_kb == list_backup_sets(world, "D:\\diff.bak")[0].last_kb
@@ -128,45 +128,45 @@ def test_a_differential_backup_may_follow_log_backups_of_its_base() -> None:
     world = build_unmirrored_world()
     take_full_backup(world)
     for path in ("D:\\1.trn", "D:\\2.trn"):
-        wait(world, 30.0)
+        settle_and_run(world, 30.0)
         take_log_backup(world, path=path)
         if path == "D:\\1.trn":
-            wait(world, 30.0)
+            settle_and_run(world, 30.0)
             take_full_backup(world, path="D:\\diff.bak", differential=True)
     for path in (FULL, "D:\\1.trn", "D:\\diff.bak", "D:\\2.trn"):
-        carry(world, path)
+        copy_file(world, path)
     restore_full(world)
     after_log = restore_log(world, "D:\\1.trn")
     after_differential = restore_full(world, "D:\\diff.bak")
     assert after_log.end_of_log_kb < after_differential.end_of_log_kb
-    assert refusal(restore.restore_log, world, M, DB, "D:\\1.trn") == 4326
+    assert get_refusal_number(restore.restore_log, world, M, DB, "D:\\1.trn") == 4326
     assert restore_log(world, "D:\\2.trn").end_of_log_kb > after_differential.end_of_log_kb
 
 
 def test_log_of_another_recovery_path_is_refused() -> None:
     world = build_unmirrored_world()
     take_full_backup(world)
-    carry(world, FULL)
+    copy_file(world, FULL)
     # from here on SERVER_B has its own history
-    finish(world, M, restore.restore_database(world, M, DB, FULL))
-    wait(world, 5.0)
+    finish_statement(world, M, restore.restore_database(world, M, DB, FULL))
+    settle_and_run(world, 5.0)
     take_log_backup(world, M, "D:\\theirs.trn", norecovery=True)
-    wait(world, 30.0)
+    settle_and_run(world, 30.0)
     take_log_backup(world)
-    carry(world, TRN)
-    assert refusal(restore.restore_log, world, M, DB, TRN, recovery=False) == 4330
+    copy_file(world, TRN)
+    assert get_refusal_number(restore.restore_log, world, M, DB, TRN, recovery=False) == 4330
 
 
 def test_a_tail_log_backup_closes_the_database_and_loses_nothing() -> None:
     world = build_unmirrored_world()
     take_full_backup(world)
-    wait(world, 20.0)
+    settle_and_run(world, 20.0)
     world.clients["APP"] = replace(world.clients["APP"], connected_to=None, epoch=999)
     committed = streams.get_committed_kb(world, world.copies[PRINCIPAL])
     take_log_backup(world, norecovery=True)
     assert world.copies[PRINCIPAL].db_state is DbState.RESTORING
     for path in (FULL, TRN):
-        carry(world, path)
+        copy_file(world, path)
     restore_full(world)
     assert restore_log(world).end_of_log_kb >= committed
 
@@ -179,7 +179,7 @@ def test_log_is_retained_during_a_full_backup_and_released_on_abort() -> None:
     assert "ACTIVE_BACKUP_OR_RESTORE" in dict(
         streams.list_log_holds(world, world.copies[PRINCIPAL], row or 0)
     )
-    assert refusal(backup.back_up_database, world, P, DB, "D:\\second.bak") == 3023
+    assert get_refusal_number(backup.back_up_database, world, P, DB, "D:\\second.bak") == 3023
     statements.abandon_statement(world, P, pending.handler, pending.args)
     assert "ACTIVE_BACKUP_OR_RESTORE" not in dict(
         streams.list_log_holds(world, world.copies[PRINCIPAL], row or 0)
@@ -192,13 +192,13 @@ def test_an_aborted_restore_leaves_an_unusable_database() -> None:
     take_full_backup(world)
     take_log_backup(world)
     for path in (FULL, TRN):
-        carry(world, path)
+        copy_file(world, path)
     restore.restore_database(world, M, DB, FULL, recovery=False)  # the test does not wait for its end
-    wait(world, 60.0)
-    assert refusal(restore.restore_log, world, M, DB, TRN) == 3117
-    assert refusal(statements.restore_without_backup, world, M, DB) == 3117
+    settle_and_run(world, 60.0)
+    assert get_refusal_number(restore.restore_log, world, M, DB, TRN) == 3117
+    assert get_refusal_number(statements.restore_without_backup, world, M, DB) == 3117
     restore_full(world)
-    assert refusal(restore.restore_log, world, M, DB, TRN, recovery=False) == 0
+    assert get_refusal_number(restore.restore_log, world, M, DB, TRN, recovery=False) == 0
 
 
 def share_path(path: str) -> str:
@@ -210,7 +210,7 @@ def test_a_network_share_is_a_folder_of_the_other_server() -> None:
     take_full_backup(world, path=share_path("Sales.bak"))
     assert ("SERVER_B", "D:\\Backup\\Sales.bak") in world.files
     restore_full(world, "D:\\Backup\\Sales.bak")
-    do(world, f"cut {P} {M}")
+    apply_lines(world, f"cut {P} {M}")
     with pytest.raises(SqlError) as problem:
         backup.back_up_log(world, P, DB, share_path("Sales.trn"))
     assert (problem.value.number, problem.value.title) == (3201, "BACKUP LOG")
@@ -222,12 +222,14 @@ def test_files_follow_move_and_drives_must_exist() -> None:
     world.update_computer(P, volumes=(Volume(letter="E", size_kb=1e9),))
     world.update_copy(PRINCIPAL, data_drive="E")
     take_full_backup(world)
-    carry(world, FULL)
-    assert refusal(restore.restore_database, world, M, DB, FULL) == 5133
+    copy_file(world, FULL)
+    assert get_refusal_number(restore.restore_database, world, M, DB, FULL) == 5133
     copy = restore_full(world, moves={"sales": "D:\\Data\\Sales.mdf"})
     assert (copy.data_drive, copy.log_drive) == ("D", "L")
     world.update_computer(M, volumes=(Volume(letter="D", size_kb=4e6), Volume(letter="L", size_kb=1e6)))
-    assert refusal(restore.restore_database, world, M, DB, FULL, moves={"sales": "D:\\x.mdf"}) == 3257
+    assert (
+        get_refusal_number(restore.restore_database, world, M, DB, FULL, moves={"sales": "D:\\x.mdf"}) == 3257
+    )
 
 
 def test_users_come_with_the_backup_but_logins_do_not() -> None:
@@ -235,7 +237,7 @@ def test_users_come_with_the_backup_but_logins_do_not() -> None:
     accounts.create_login(world, P, "app")
     accounts.create_user(world, P, DB, "app")
     take_full_backup(world)
-    carry(world, FULL)
+    copy_file(world, FULL)
     restore_full(world)
     assert [user.name for user in accounts.list_orphans(world, M, DB)] == ["app"]
 
@@ -245,14 +247,14 @@ def test_users_come_with_the_backup_but_logins_do_not() -> None:
 Case = tuple[Callable[[World], object], Callable[[World], object], int]
 
 
-def take(
+def take_backup(
     kind: str, server: str = P, database: str = DB, path: str = FULL, **options: Any
 ) -> Callable[[World], object]:
     function = backup.back_up_database if kind == "DATABASE" else backup.back_up_log
     return lambda world: function(world, server, database, path, **options)
 
 
-def put(kind: str, path: str = FULL, server: str = M, **options: Any) -> Callable[[World], object]:
+def restore_backup(kind: str, path: str = FULL, server: str = M, **options: Any) -> Callable[[World], object]:
     function = restore.restore_database if kind == "DATABASE" else restore.restore_log
     return lambda world: function(world, server, DB, path, **options)
 
@@ -261,32 +263,46 @@ def do_nothing(world: World) -> None: ...
 
 
 REFUSED: dict[str, Case] = {
-    "backup on the mirror": (do_nothing, take("DATABASE", M), 954),
-    "log backup on the mirror": (do_nothing, take("LOG", M), 954),
-    "log backup on a mirror of 2012": (lambda world: world.update_instance(M, version=2012), take("LOG", M), 3059),
-    "no such database": (do_nothing, take("DATABASE", database="Nothing"), 911),
-    "no such drive": (do_nothing, take("DATABASE", path="Q:\\x.bak"), 3201),
+    "backup on the mirror": (do_nothing, take_backup("DATABASE", M), 954),
+    "log backup on the mirror": (do_nothing, take_backup("LOG", M), 954),
+    "log backup on a mirror of 2012": (
+        lambda world: world.update_instance(M, version=2012),
+        take_backup("LOG", M),
+        3059,
+    ),
+    "no such database": (do_nothing, take_backup("DATABASE", database="Nothing"), 911),
+    "no such drive": (do_nothing, take_backup("DATABASE", path="Q:\\x.bak"), 3201),
     "does not have": (
         lambda w: w.update_computer(P, volumes=(Volume(letter="E", size_kb=100.0),)),
-        take("DATABASE", path="E:\\x.bak"), 3202),
+        take_backup("DATABASE", path="E:\\x.bak"),
+        3202,
+    ),
     "not a backup file": (
         lambda w: w.files.update({(P, FULL): accounts.CertificateFile(CERTIFICATE)}),
-        take("DATABASE"), 3241),
+        take_backup("DATABASE"),
+        3241,
+    ),
     "simple recovery": (
-        lambda w: w.update_copy(PRINCIPAL, recovery_model=RecoveryModel.SIMPLE), take("LOG"), 4208),
-    "no full backup": (lambda w: w.update_copy(PRINCIPAL, full_backup=False), take("LOG"), 4214),
-    "tail in a session": (do_nothing, take("LOG", norecovery=True), 1468),
+        lambda w: w.update_copy(PRINCIPAL, recovery_model=RecoveryModel.SIMPLE),
+        take_backup("LOG"),
+        4208,
+    ),
+    "no full backup": (lambda w: w.update_copy(PRINCIPAL, full_backup=False), take_backup("LOG"), 4214),
+    "tail in a session": (do_nothing, take_backup("LOG", norecovery=True), 1468),
     "truncate only in a session": (do_nothing, lambda w: logspace.truncate_log(w, P, DB), 3048),
     "no quorum": (
-        lambda w: do(w, "power-off SERVER_B", "power-off SERVER_W"), take("DATABASE"), 955),
-    "damaged volume": (lambda w: w.update_copy(PRINCIPAL, disk_failed=True), take("LOG"), 945),
-    "restore log: principal": (do_nothing, put("LOG", server=P), 3201),
-}  # fmt: skip
+        lambda w: apply_lines(w, "power-off SERVER_B", "power-off SERVER_W"),
+        take_backup("DATABASE"),
+        955,
+    ),
+    "damaged volume": (lambda w: w.update_copy(PRINCIPAL, disk_failed=True), take_backup("LOG"), 945),
+    "restore log: principal": (do_nothing, restore_backup("LOG", server=P), 3201),
+}
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_statements_are_refused_in_a_session(case: str) -> None:
-    world = lab()
+    world = build_lab()
     prepare, act, number = REFUSED[case]
     prepare(world)
     with pytest.raises(SqlError) as problem:
@@ -296,21 +312,34 @@ def test_statements_are_refused_in_a_session(case: str) -> None:
 
 
 RESTORE_REFUSED: dict[str, Case] = {
-    "no such file": (do_nothing, put("DATABASE", "D:\\nothing.bak"), 3201),
-    "log backup as full": (do_nothing, put("DATABASE", TRN), 3135),
-    "full backup as log": (lambda w: restore_full(w), put("LOG", FULL), 3135),
-    "no database yet": (do_nothing, put("LOG", TRN), 3118),
-    "no such backup in the file": (do_nothing, put("DATABASE", FULL, file=2), 4038),
-    "newer version": (lambda w: lower_backup_version(w), put("DATABASE"), 3169),
+    "no such file": (do_nothing, restore_backup("DATABASE", "D:\\nothing.bak"), 3201),
+    "log backup as full": (do_nothing, restore_backup("DATABASE", TRN), 3135),
+    "full backup as log": (lambda w: restore_full(w), restore_backup("LOG", FULL), 3135),
+    "no database yet": (do_nothing, restore_backup("LOG", TRN), 3118),
+    "no such backup in the file": (do_nothing, restore_backup("DATABASE", FULL, file=2), 4038),
+    "newer version": (lambda w: lower_backup_version(w), restore_backup("DATABASE"), 3169),
     "another database": (
-        lambda w: (restore_full(w), w.update_copy(MIRROR, family=9)), put("DATABASE"), 3154),
+        lambda w: (restore_full(w), w.update_copy(MIRROR, family=9)),
+        restore_backup("DATABASE"),
+        3154,
+    ),
     "log of another database": (
-        lambda w: (restore_full(w), w.update_copy(MIRROR, family=9)), put("LOG", TRN), 3154),
-    "tail not saved": (lambda w: disconnect_client(w), put("DATABASE", server=P), 3159),
+        lambda w: (restore_full(w), w.update_copy(MIRROR, family=9)),
+        restore_backup("LOG", TRN),
+        3154,
+    ),
+    "tail not saved": (lambda w: disconnect_client(w), restore_backup("DATABASE", server=P), 3159),
     "tail not saved, but no chain of log backups has begun": (
-        lambda w: begin_new_chain(w), put("DATABASE", server=P), 0),
-    "tail not saved, replaced": (lambda w: disconnect_client(w), put("DATABASE", server=P, replace_existing=True), 0),
-}  # fmt: skip
+        lambda w: begin_new_chain(w),
+        restore_backup("DATABASE", server=P),
+        0,
+    ),
+    "tail not saved, replaced": (
+        lambda w: disconnect_client(w),
+        restore_backup("DATABASE", server=P, replace_existing=True),
+        0,
+    ),
+}
 
 
 def lower_backup_version(world: World) -> None:
@@ -336,8 +365,8 @@ def take_backups() -> World:
     take_full_backup(world)
     take_log_backup(world)
     for path in (FULL, TRN):
-        carry(world, path)
-    wait(world, 1.0)
+        copy_file(world, path)
+    settle_and_run(world, 1.0)
     return world
 
 
@@ -346,7 +375,7 @@ def test_invalid_restores_are_refused(case: str) -> None:
     world = take_backups().fork()
     prepare, act, number = RESTORE_REFUSED[case]
     prepare(world)
-    assert refusal(act, world) == number
+    assert get_refusal_number(act, world) == number
 
 
 def test_the_log_chain_restarts_after_simple_recovery() -> None:
@@ -354,43 +383,43 @@ def test_the_log_chain_restarts_after_simple_recovery() -> None:
     take_full_backup(world)
     for model in ("SIMPLE", "FULL"):
         options.set_option(world, P, DB, "RECOVERY", model)
-    assert refusal(backup.back_up_log, world, P, DB, TRN) == 4214
+    assert get_refusal_number(backup.back_up_log, world, P, DB, TRN) == 4214
     take_full_backup(world)
-    assert refusal(backup.back_up_log, world, P, DB, TRN) == 0
+    assert get_refusal_number(backup.back_up_log, world, P, DB, TRN) == 0
 
 
 def test_no_truncate_saves_the_log_of_a_damaged_database() -> None:
     world = build_unmirrored_world()
     take_full_backup(world)
-    wait(world, 10.0)
-    do(world, f"fail-volume {P} D", f"restart-service {P}", then_s=40.0)
-    assert refusal(backup.back_up_log, world, P, DB, "L:\\x.trn") == 945
-    do(world, f"fail-volume {P} L", then_s=1.0)
+    settle_and_run(world, 10.0)
+    apply_lines(world, f"fail-volume {P} D", f"restart-service {P}", then_s=40.0)
+    assert get_refusal_number(backup.back_up_log, world, P, DB, "L:\\x.trn") == 945
+    apply_lines(world, f"fail-volume {P} L", then_s=1.0)
     assert (
-        refusal(backup.back_up_log, world, P, DB, "E:\\x.trn", no_truncate=True) == 945
+        get_refusal_number(backup.back_up_log, world, P, DB, "E:\\x.trn", no_truncate=True) == 945
     )  # the log is missing as well
-    do(world, f"mend-volume {P} L", then_s=1.0)
+    apply_lines(world, f"mend-volume {P} L", then_s=1.0)
     assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
     end = streams.get_end_of_log_kb(world, world.copies[PRINCIPAL])
-    do(world, f"sql {P} BACKUP LOG {DB} TO DISK = 'L:\\tail.trn' WITH NO_TRUNCATE", then_s=30.0)
+    apply_lines(world, f"sql {P} BACKUP LOG {DB} TO DISK = 'L:\\tail.trn' WITH NO_TRUNCATE", then_s=30.0)
     assert list_backup_sets(world, "L:\\tail.trn")[0].last_kb == end
 
 
 def test_a_stopped_server_forgets_its_running_backup() -> None:
     world = build_unmirrored_world()
     backup.back_up_database(world, P, DB, FULL)
-    do(world, f"restart-service {P}", then_s=30.0)
+    apply_lines(world, f"restart-service {P}", then_s=30.0)
     copy = world.copies[PRINCIPAL]
     assert (copy.db_state, copy.backup_from_kb) == (DbState.ONLINE, None)
 
 
 def test_the_mirror_knows_the_last_log_backup_after_the_takeover() -> None:
-    world = lab()
-    wait(world, 30.0)
+    world = build_lab()
+    settle_and_run(world, 30.0)
     take_log_backup(world)
     log_backup_kb = world.copies[PRINCIPAL].last_log_backup_kb
-    wait(world, 5.0)
-    do(world, f"power-off {P}")
+    settle_and_run(world, 5.0)
+    apply_lines(world, f"power-off {P}")
     assert world.copies[MIRROR].last_log_backup_kb == log_backup_kb
     take_log_backup(world, M, "D:\\next.trn")
     assert list_backup_sets(world, "D:\\next.trn", M)[0].first_kb == log_backup_kb, (
@@ -416,14 +445,14 @@ def test_two_logs_agree_up_to_the_first_fork(trunk: list[float], a: list[float],
         path = lineage.build_branch(world, path, end)
     fork = end + 50.0
 
-    def grow(steps: list[float]) -> lineage.Lineage:
+    def grow_log(steps: list[float]) -> lineage.Lineage:
         branch_path, point = path, fork
         for step in steps:
             branch_path = lineage.build_branch(world, branch_path, point)
             point += step
         return branch_path
 
-    branched_path, theirs = grow(a), grow(b)
+    branched_path, theirs = grow_log(a), grow_log(b)
     common = lineage.find_common_kb(branched_path, theirs)
     assert common == lineage.find_common_kb(theirs, branched_path)
     assert common == (fork if a or b else float("inf"))

@@ -11,8 +11,8 @@ from engine.messages import SqlError
 from engine.mirroring import commands
 from engine.model import DbState, Role, World
 from engine.protocol import backup, logspace, restore, serving, streams, volumes
-from tests.engine.protocol.setups import DB, M, P, finish, wait
-from tests.engine.worlds import do, lab
+from tests.engine.protocol.setups import DB, M, P, finish_statement, settle_and_run
+from tests.engine.worlds import apply_lines, build_lab
 
 ACTIONS = ("log", "full", "failover", "suspend", "resume", "power", "shrink", "fill", "force", "wait")
 LOG_MAX_KB = 300.0 * 1024
@@ -22,44 +22,44 @@ def find_serving_server(world: World) -> str | None:
     return next((server for server in (P, M) if serving.is_serving(world, (server, DB))), None)
 
 
-def act(world: World, action: str) -> None:
+def apply_action(world: World, action: str) -> None:
     """Apply the action if the servers allow it."""
     server = find_serving_server(world)
     partner = M if server == P else P
     try:
         if action == "power":
-            do(world, f"power-off {server or P}", then_s=40.0)
-            do(world, f"power-on {server or P}", then_s=120.0)
+            apply_lines(world, f"power-off {server or P}", then_s=40.0)
+            apply_lines(world, f"power-on {server or P}", then_s=120.0)
         elif action == "force":
-            do(world, f"cut {P} {M}", then_s=20.0)
-            do(
+            apply_lines(world, f"cut {P} {M}", then_s=20.0)
+            apply_lines(
                 world,
                 f"sql {partner} ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS",
                 then_s=30.0,
             )
-            do(world, f"mend {P} {M}", then_s=20.0)
+            apply_lines(world, f"mend {P} {M}", then_s=20.0)
         elif server is not None:
             _apply_action(world, server, action)
     except SqlError:
         pass  # a refused statement must keep the invariants, too
-    wait(world, 25.0)
+    settle_and_run(world, 25.0)
 
 
 def _apply_action(world: World, server: str, action: str) -> None:
     if action in ("log", "full"):
         function = backup.back_up_log if action == "log" else backup.back_up_database
-        finish(world, server, function(world, server, DB, f"D:\\{action}.bak"))
+        finish_statement(world, server, function(world, server, DB, f"D:\\{action}.bak"))
     elif action == "fill":
-        do(world, f"fill-log {DB}", then_s=5.0)
-        finish(world, server, backup.back_up_log(world, server, DB, "D:\\log.bak"))
+        apply_lines(world, f"fill-log {DB}", then_s=5.0)
+        finish_statement(world, server, backup.back_up_log(world, server, DB, "D:\\log.bak"))
     elif action == "shrink":
         logspace.shrink_log(world, server, DB, 1.0)
     elif action != "wait":
         word = {"failover": "FAILOVER", "suspend": "SUSPEND", "resume": "RESUME"}[action]
-        do(world, f"sql {server} ALTER DATABASE {DB} SET PARTNER {word}", then_s=60.0)
+        apply_lines(world, f"sql {server} ALTER DATABASE {DB} SET PARTNER {word}", then_s=60.0)
 
 
-def check(world: World) -> None:
+def check_chain(world: World) -> None:
     for server in (P, M):
         copy = world.copies[server, DB]
         assert copy.log_size_kb <= LOG_MAX_KB + 1.0
@@ -85,7 +85,7 @@ def check(world: World) -> None:
 @given(actions=st.lists(st.sampled_from(ACTIONS), min_size=3, max_size=8), witness=st.booleans())
 @settings(max_examples=25, deadline=None, derandomize=True)
 def test_log_chain_and_log_size_stay_consistent(actions: list[str], witness: bool) -> None:
-    world = lab(witness=witness)
+    world = build_lab(witness=witness)
     for server in (P, M):
         world.update_copy(
             (server, DB),
@@ -95,29 +95,31 @@ def test_log_chain_and_log_size_stay_consistent(actions: list[str], witness: boo
             log_backup_every_s=0.0,
         )
     for action in actions:
-        act(world, action)
-        check(world)
+        apply_action(world, action)
+        check_chain(world)
     fork = world.fork()
-    wait(world, 30.0)
-    wait(fork, 30.0)
+    settle_and_run(world, 30.0)
+    settle_and_run(fork, 30.0)
     assert world.compute_state_hash() == fork.compute_state_hash()
 
 
 def test_all_backups_of_two_servers_restore_a_database_in_sequence() -> None:
-    world = lab()
+    world = build_lab()
     for server in (P, M):
         world.update_copy((server, DB), size_kb=1e5, log_backup_every_s=0.0)
-    finish(world, P, backup.back_up_database(world, P, DB, "D:\\full.bak"))
+    finish_statement(world, P, backup.back_up_database(world, P, DB, "D:\\full.bak"))
     for action in ("log", "failover", "log", "wait", "log", "power", "log"):
-        act(world, action)
+        apply_action(world, action)
     server_now = find_serving_server(world)
     assert server_now is not None
-    do(world, *(f"copy-file {a} {b} D:\\log.bak" for a, b in ((P, "SERVER_W"),)), then_s=10.0)
-    finish(world, P, commands.remove_session(world, server_now, DB))
-    wait(world, 5.0)
+    apply_lines(world, *(f"copy-file {a} {b} D:\\log.bak" for a, b in ((P, "SERVER_W"),)), then_s=10.0)
+    finish_statement(world, P, commands.remove_session(world, server_now, DB))
+    settle_and_run(world, 5.0)
     target = "SERVER_W"
-    do(world, f"copy-file {P} {target} D:\\full.bak", then_s=10.0)
-    finish(world, target, restore.restore_database(world, target, DB, "D:\\full.bak", recovery=False))
+    apply_lines(world, f"copy-file {P} {target} D:\\full.bak", then_s=10.0)
+    finish_statement(
+        world, target, restore.restore_database(world, target, DB, "D:\\full.bak", recovery=False)
+    )
     chain = sorted(
         ((backup_set.id, server, place) for server, path in world.files if path == "D:\\log.bak" and server != target
          for place, backup_set in enumerate(restore.list_backup_sets(world, server, path), start=1))
@@ -125,7 +127,9 @@ def test_all_backups_of_two_servers_restore_a_database_in_sequence() -> None:
     assert {server for _, server, _ in chain} == {P, M}, "both servers have taken log backups"
     for _, server, place in chain:
         path = f"\\\\{server}\\D$\\log.bak"
-        finish(world, target, restore.restore_log(world, target, DB, path, recovery=False, file=place))
+        finish_statement(
+            world, target, restore.restore_log(world, target, DB, path, recovery=False, file=place)
+        )
     last = restore.list_backup_sets(world, chain[-1][1], "D:\\log.bak")[-1]
     copy = world.copies[target, DB]
     assert (copy.db_state, copy.mirroring.role) == (DbState.RESTORING, None)

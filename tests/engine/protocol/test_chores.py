@@ -21,13 +21,13 @@ from tests.engine.protocol.setups import (
     M,
     P,
     W,
-    address,
     build_unmirrored_world,
-    refusal,
+    get_address,
+    get_refusal_number,
+    settle_and_run,
     take_full_backup,
-    wait,
 )
-from tests.engine.worlds import do, lab
+from tests.engine.worlds import apply_lines, build_lab
 from tests.events import read_field
 
 SUSPENDED, SYNCHRONIZED = MirrorState.SUSPENDED, MirrorState.SYNCHRONIZED
@@ -64,7 +64,7 @@ def test_copying_a_file_takes_as_long_as_the_link_needs() -> None:
     take_full_backup(world)
     size_kb = world.files[P, FULL].size_kb
     world.links[P, M] = world.links[M, P] = Link(bandwidth_mbps=100.0)
-    events = do(world, f"copy-file {P} {M} d:\\backup\\sales.BAK", then_s=200.0)
+    events = apply_lines(world, f"copy-file {P} {M} d:\\backup\\sales.BAK", then_s=200.0)
     begin_event, end_event = [event for event in events if event.kind == "chore"]
     assert (end_event.t_s - begin_event.t_s) == pytest.approx(size_kb * 1024 * 8 / 100e6 / 0.949, rel=0.001)
     assert world.files[M, FULL] == world.files[P, FULL]
@@ -73,7 +73,7 @@ def test_copying_a_file_takes_as_long_as_the_link_needs() -> None:
 def test_a_copy_fails_with_its_link() -> None:
     world = build_unmirrored_world()
     take_full_backup(world)
-    events = do(world, f"copy-file {P} {M} {FULL}", f"cut {P} {M}", then_s=60.0)
+    events = apply_lines(world, f"copy-file {P} {M} {FULL}", f"cut {P} {M}", then_s=60.0)
     assert [read_field(e, "failed") for e in events if e.kind == "chore"] == [None, True]
     assert (M, FULL) not in world.files
 
@@ -110,7 +110,7 @@ def test_an_impossible_chore_is_reported_and_changes_nothing(
     prepare: list[str], line: str, message: str
 ) -> None:
     world = READY.fork()
-    do(world, *prepare, then_s=0.0)
+    apply_lines(world, *prepare, then_s=0.0)
     before = world.compute_state_hash()
     assert message in get_refusal(world, line)
     assert world.compute_state_hash() == before
@@ -129,39 +129,39 @@ READY = build_ready_world()
 
 
 def test_copied_jobs_are_disabled_until_enabled() -> None:
-    world = lab()
+    world = build_lab()
     world.update_instance(P, jobs=jobs.build_standard_jobs(DB))
-    do(world, f"copy-jobs {P} {M}")
+    apply_lines(world, f"copy-jobs {P} {M}")
     assert [(job.name, job.enabled) for job in world.instances[M].jobs] == [
         (f"{DB} log backup", False),
         (f"{DB} index maintenance", False),
         (f"{DB} nightly load", False),
     ]
-    do(world, f"power-off {P}", then_s=2000.0)
+    apply_lines(world, f"power-off {P}", then_s=2000.0)
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     assert not [path for server, path in world.files if server == M], "nobody backs up the log"
-    do(world, f"enable-jobs {M} {DB} log backup", then_s=1000.0)
+    apply_lines(world, f"enable-jobs {M} {DB} log backup", then_s=1000.0)
     assert [path for server, path in world.files if server == M]
     assert [job.enabled for job in world.instances[M].jobs] == [True, False, False]
-    do(world, f"disable-jobs {M}")
+    apply_lines(world, f"disable-jobs {M}")
     assert not any(job.enabled for job in world.instances[M].jobs)
 
 
 def test_log_backups_stop_with_their_job_and_with_the_agent() -> None:
-    world = lab()
+    world = build_lab()
     world.update_instance(P, jobs=(Job(name="log", database=DB, action=jobs.LOG_BACKUP),))
     for line, runs in ((None, True), (f"disable-jobs {P} log", False), (f"enable-jobs {P} log", True),
                        (f"stop-agent {P}", False), (f"start-agent {P}", True)):  # fmt: skip
         if line:
-            do(world, line, then_s=0.1)
+            apply_lines(world, line, then_s=0.1)
         before = world.copies[PRINCIPAL].last_log_backup_kb
-        wait(world, 901.0)
+        settle_and_run(world, 901.0)
         assert (world.copies[PRINCIPAL].last_log_backup_kb > before) is runs, line
 
 
 def test_linked_servers_are_created() -> None:
-    world = lab()
-    do(world, f"create-linked-server {P} WAREHOUSE", f"copy-linked-servers {P} {M}")
+    world = build_lab()
+    apply_lines(world, f"create-linked-server {P} WAREHOUSE", f"copy-linked-servers {P} {M}")
     assert world.instances[M].linked_servers == ("WAREHOUSE",)
 
 
@@ -186,17 +186,17 @@ def test_every_fault_of_this_kind_is_tested() -> None:
 @pytest.mark.parametrize("line", FAULTS)
 @pytest.mark.parametrize("by_ledger", [False, True])
 def test_the_reverse_restores_the_state_before(line: str, by_ledger: bool) -> None:
-    world = lab()
+    world = build_lab()
     accounts.create_master_key(world, M)
     accounts.create_certificate(world, M, "cert")
     computers, instances, copy = world.computers.copy(), world.instances.copy(), world.copies[PRINCIPAL]
-    do(world, line, then_s=10.0)
+    apply_lines(world, line, then_s=10.0)
     (fault,) = world.faults
     assert fault.reverted_tick is None
     copy_now = world.copies[PRINCIPAL]
     changed = world.instances != instances or world.computers != computers
     assert changed or copy_now.bad_pages or copy_now.active_from_kb
-    do(world, "revert-all" if by_ledger else FAULTS[line], then_s=60.0)
+    apply_lines(world, "revert-all" if by_ledger else FAULTS[line], then_s=60.0)
     (fault,) = world.faults
     assert fault.reverted_tick is not None
     assert (world.computers, world.instances) == (computers, instances)
@@ -206,13 +206,13 @@ def test_the_reverse_restores_the_state_before(line: str, by_ledger: bool) -> No
 
 
 def test_a_closed_port_at_both_ends_cuts_the_session() -> None:
-    world = lab(witness=False)
-    do(world, f"close-firewall {M} 5022")
+    world = build_lab(witness=False)
+    apply_lines(world, f"close-firewall {M} 5022")
     assert world.copies[PRINCIPAL].mirroring.state is SYNCHRONIZED, "the mirror can still call"
-    do(world, f"close-firewall {P} 5022")
+    apply_lines(world, f"close-firewall {P} 5022")
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.DISCONNECTED
     assert world.clients["APP"].connected_to == P
-    do(world, f"open-firewall {P} 5022")
+    apply_lines(world, f"open-firewall {P} 5022")
     assert world.copies[PRINCIPAL].mirroring.state is SYNCHRONIZED
     assert [fault.reverted_tick is None for fault in world.faults] == [True, False]
 
@@ -221,87 +221,87 @@ def test_a_closed_port_at_both_ends_cuts_the_session() -> None:
 
 
 def test_a_new_service_account_needs_its_permission() -> None:
-    world = lab(witness=False)
-    do(world, f"set-service-account {M} CORP\\new", then_s=60.0)
+    world = build_lab(witness=False)
+    apply_lines(world, f"set-service-account {M} CORP\\new", then_s=60.0)
     assert world.instances[M].service is Service.RUNNING
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.DISCONNECTED
     refusal_here = security.check_handshake(world, M, P)
     assert refusal_here is not None
     assert refusal_here.user == "CORP\\new"
     accounts.create_login(world, P, "CORP\\new", windows=True)
-    do(world, f"sql {P} GRANT CONNECT ON ENDPOINT::Mirroring TO [CORP\\new]", then_s=20.0)
+    apply_lines(world, f"sql {P} GRANT CONNECT ON ENDPOINT::Mirroring TO [CORP\\new]", then_s=20.0)
     assert world.copies[PRINCIPAL].mirroring.state is SYNCHRONIZED
 
 
 def test_a_rolling_upgrade_succeeds() -> None:
     # Facts 10: witness off, upgrade the mirror, fail over, upgrade the other, RESUME, witness back.
-    world = lab()
+    world = build_lab()
     commands.remove_witness(world, P, DB)
-    do(world, f"upgrade {M} 2008", then_s=1000.0)
+    apply_lines(world, f"upgrade {M} 2008", then_s=1000.0)
     assert world.instances[M].version == 2008
     assert world.copies[PRINCIPAL].mirroring.state is SYNCHRONIZED, "log goes from the older to the newer"
     commands.fail_over(world, P, DB)
-    wait(world, 90.0)
+    settle_and_run(world, 90.0)
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     assert world.copies[PRINCIPAL].mirroring.state is SUSPENDED, "never from the newer to the older"
     # accepted without effect: the older instance cannot redo the newer log
     commands.resume_session(world, M, DB)
-    wait(world, 10.0)
+    settle_and_run(world, 10.0)
     assert world.copies[PRINCIPAL].mirroring.state is SUSPENDED
-    do(world, f"upgrade {P} 2008", then_s=1000.0)
+    apply_lines(world, f"upgrade {P} 2008", then_s=1000.0)
     assert world.copies[PRINCIPAL].mirroring.state is SUSPENDED
     commands.resume_session(world, M, DB)
-    wait(world, 300.0)
+    settle_and_run(world, 300.0)
     assert world.copies[PRINCIPAL].mirroring.state is SYNCHRONIZED
-    commands.set_witness(world, M, DB, address(W))
+    commands.set_witness(world, M, DB, get_address(W))
     assert not world.failovers[0].lost_transactions
 
 
 def test_upgrading_the_principal_first_fails_over_without_a_way_back() -> None:
-    world = lab()
-    do(world, f"upgrade {P} 2008", then_s=60.0)
+    world = build_lab()
+    apply_lines(world, f"upgrade {P} 2008", then_s=60.0)
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL, "its service was down"
     assert world.failovers[0].cause == "restart-service"
-    wait(world, 1000.0)
+    settle_and_run(world, 1000.0)
     assert world.copies[MIRROR].mirroring.state is SYNCHRONIZED, "2005 leads, 2008 follows"
 
 
 def test_a_service_pack_is_shorter_and_an_interrupted_upgrade_fails() -> None:
-    world = lab(witness=False)
-    events = do(world, f"upgrade {M} 2005", then_s=400.0)
+    world = build_lab(witness=False)
+    events = apply_lines(world, f"upgrade {M} 2005", then_s=400.0)
     assert [e.text for e in events if e.kind == "chore"][-1] == "SQL Server 2005 Enterprise is installed"
-    events = do(world, f"upgrade {M} 2012 Standard", then_s=100.0)
-    events += do(world, f"start-service {M}", then_s=1000.0)
+    events = apply_lines(world, f"upgrade {M} 2012 Standard", then_s=100.0)
+    events += apply_lines(world, f"start-service {M}", then_s=1000.0)
     assert [read_field(e, "failed") for e in events if e.kind == "chore"] == [None, True]
     assert (world.instances[M].version, world.instances[M].edition) == (2005, "Enterprise")
 
 
 def test_standard_edition_keeps_safety_full() -> None:
-    world = lab(witness=False)
+    world = build_lab(witness=False)
     for name in (P, M):
         world.update_instance(name, edition="Standard")
-    assert refusal(commands.set_safety, world, P, DB, "OFF") == 1473
+    assert get_refusal_number(commands.set_safety, world, P, DB, "OFF") == 1473
 
 
 def test_an_added_drive_can_hold_backups() -> None:
-    world = lab()
-    assert refusal(backup.back_up_log, world, P, DB, "E:\\x.trn") == 3201
-    do(world, f"add-drive {P} e: size_gb=20")
+    world = build_lab()
+    assert get_refusal_number(backup.back_up_log, world, P, DB, "E:\\x.trn") == 3201
+    apply_lines(world, f"add-drive {P} e: size_gb=20")
     assert world.computers[P].volumes == (Volume(letter="E", size_kb=20 * 1024.0**2),)
-    assert refusal(backup.back_up_log, world, P, DB, "E:\\x.trn") == 0
+    assert get_refusal_number(backup.back_up_log, world, P, DB, "E:\\x.trn") == 0
 
 
 def test_the_application_can_use_a_restored_copy() -> None:
     world = build_unmirrored_world()
     take_full_backup(world)
-    do(world, f"copy-file {P} {M} {FULL}", then_s=15.0)
+    apply_lines(world, f"copy-file {P} {M} {FULL}", then_s=15.0)
     world.clients["APP"] = replace(world.clients["APP"], data_source=M)
-    do(
+    apply_lines(
         world,
         f"sql {M} RESTORE DATABASE Sales FROM DISK = '{FULL}' WITH RECOVERY",
         f"power-off {P}",
         then_s=30.0,
     )
     assert world.copies[MIRROR].db_state is DbState.ONLINE
-    do(world, f"point-app APP {M}", then_s=20.0)
+    apply_lines(world, f"point-app APP {M}", then_s=20.0)
     assert world.clients["APP"].connected_to == M

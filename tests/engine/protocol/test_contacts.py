@@ -9,7 +9,7 @@ from engine.inputs import InputError
 from engine.model import World
 from engine.protocol import network
 from tests.engine.availability.worlds import ag_lab
-from tests.engine.worlds import M, P, W, do, lab
+from tests.engine.worlds import M, P, W, apply_lines, build_lab
 
 
 def _build_sql_line(server: str, database: str, clause: str) -> str:
@@ -55,11 +55,13 @@ def _find_expected_wait(world: World, guid: int, me: str, peer: str) -> str:
 
 @pytest.mark.parametrize(("kind", "seed"), [(kind, seed) for kind in ACTS for seed in range(4)])
 def test_contacts_stay_consistent_after_random_actions(kind: str, seed: int) -> None:
-    world = lab(databases=3) if kind == "mirroring" else ag_lab()
+    world = build_lab(databases=3) if kind == "mirroring" else ag_lab()
     chance, lines = RandomStream.from_seed(seed), ACTS[kind]
     for _ in range(10):
         try:
-            do(world, lines[chance.draw_integer(0, len(lines) - 1)], then_s=chance.draw_uniform(0.0, 15.0))
+            apply_lines(
+                world, lines[chance.draw_integer(0, len(lines) - 1)], then_s=chance.draw_uniform(0.0, 15.0)
+            )
         except InputError:
             continue
         contacts_found = {

@@ -10,7 +10,7 @@ from engine.inputs import InputError
 from engine.model import DbState, MirrorState, Role, World
 from engine.verbs.lines import parse_line
 from tests.engine.cluster.worlds import fci_lab
-from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, do, lab
+from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, apply_lines, build_lab
 from tests.events import read_field
 
 
@@ -26,7 +26,9 @@ def list_numbers(events: list[Event], server: str) -> list[tuple[int, int]]:
 def run_sql(world: World, server: str, sql: str, then_s: float = 1.0) -> list[int]:
     """Return the message numbers of a batch."""
     done_events = [
-        event for event in do(world, f"sql {server} {sql}", then_s=then_s) if event.kind == "sql_done"
+        event
+        for event in apply_lines(world, f"sql {server} {sql}", then_s=then_s)
+        if event.kind == "sql_done"
     ]
     return [message["number"] for message in read_field(done_events[-1], "messages")]
 
@@ -34,9 +36,9 @@ def run_sql(world: World, server: str, sql: str, then_s: float = 1.0) -> list[in
 @pytest.mark.parametrize("line", [f"fail-volume {P} L", f"fail-disk {P} {DB}"])
 def test_a_lost_log_disk_is_logged_locally_and_causes_a_failover(line: str) -> None:
     """The loss of the log disk is a hard error [DOC: MSSQLSERVER_9001; possible failures]."""
-    world = lab()
-    do(world, f"sql {P} USE {DB}\n    BEGIN TRAN\n    WAITFOR DELAY '00:01'", then_s=2.0)
-    events = do(world, line)
+    world = build_lab()
+    apply_lines(world, f"sql {P} USE {DB}\n    BEGIN TRAN\n    WAITFOR DELAY '00:01'", then_s=2.0)
+    events = apply_lines(world, line)
     numbers_found = list_numbers(events, P)
     assert numbers_found[:4] == [(17053, 1), (0, 0), (9001, 4), (3422, 1)]
     assert [number for number, _ in numbers_found[4:6]] == [17137, 17207]
@@ -45,16 +47,16 @@ def test_a_lost_log_disk_is_logged_locally_and_causes_a_failover(line: str) -> N
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
     assert run_sql(world, P, f"USE {DB}") == [945]
-    do(world, line.replace("fail", "mend"))
+    apply_lines(world, line.replace("fail", "mend"))
     assert world.copies[PRINCIPAL].mirroring.role is Role.MIRROR
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
 
 
 def test_a_lost_data_disk_does_not_affect_the_session_but_stops_clients() -> None:
     """Check documented behavior: [DOC: possible failures: a data disk failure is unlikely to be detected]."""
-    world = lab()
+    world = build_lab()
     assert run_sql(world, P, f"USE {DB}\n    CREATE TABLE t (a int)") == [0]
-    events = do(world, f"fail-volume {P} D", then_s=70.0)
+    events = apply_lines(world, f"fail-volume {P} D", then_s=70.0)
     # the second error follows at the next checkpoint
     assert list_numbers(events, P) == [(823, 2), (823, 3), (5901, 1)]
     client_events = [event for event in events if event.kind == "client"]
@@ -70,69 +72,69 @@ def test_a_lost_data_disk_does_not_affect_the_session_but_stops_clients() -> Non
     assert run_sql(world, P, f"BACKUP DATABASE {DB} TO DISK = 'L:\\x.bak'") == [3203, 3013]
     assert run_sql(world, P, f"BACKUP LOG {DB} TO DISK = 'D:\\x.trn'") == [3201, 3013]
     assert 3014 in run_sql(world, P, f"BACKUP LOG {DB} TO DISK = 'L:\\x.trn'", then_s=30.0)
-    do(world, f"mend-volume {P} D")
+    apply_lines(world, f"mend-volume {P} D")
     assert world.availability[DB].serving
     assert run_sql(world, P, f"SELECT * FROM {DB}.dbo.t") == [0]
 
 
 def test_after_a_lost_data_disk_manual_failover_works_and_suspends_the_session() -> None:
-    world = lab()
-    do(world, f"fail-volume {P} D", f"sql {P} ALTER DATABASE {DB} SET PARTNER FAILOVER", then_s=40.0)
+    world = build_lab()
+    apply_lines(world, f"fail-volume {P} D", f"sql {P} ALTER DATABASE {DB} SET PARTNER FAILOVER", then_s=40.0)
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     assert world.availability[DB].serving
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SUSPENDED
-    do(world, f"mend-volume {P} D", f"sql {M} ALTER DATABASE {DB} SET PARTNER RESUME")
+    apply_lines(world, f"mend-volume {P} D", f"sql {M} ALTER DATABASE {DB} SET PARTNER RESUME")
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
 
 
 def test_a_lost_data_disk_is_noticed_at_the_next_database_start() -> None:
-    world = lab(witness=False)
-    events = do(world, f"fail-volume {P} D", f"restart-service {P}", then_s=40.0)
+    world = build_lab(witness=False)
+    events = apply_lines(world, f"fail-volume {P} D", f"restart-service {P}", then_s=40.0)
     numbers_found = [number for number, _ in list_numbers(events, P)]
     assert numbers_found[numbers_found.index(17204) - 1 :][:3] == [17137, 17204, 5120]
     assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
     assert world.copies[MIRROR].mirroring.state is MirrorState.DISCONNECTED
-    do(world, f"mend-volume {P} D")
+    apply_lines(world, f"mend-volume {P} D")
     assert world.copies[PRINCIPAL].db_state is DbState.ONLINE
 
 
 def test_a_mirror_without_its_data_disk_suspends_the_session_until_resumed() -> None:
-    world = lab()
-    events = do(world, f"fail-volume {M} D")
+    world = build_lab()
+    events = apply_lines(world, f"fail-volume {M} D")
     assert list_numbers(events, M)[:2] == [(823, 1), (1454, 1)]
     assert (1453, 1) in list_numbers(events, P)
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SUSPENDED
     assert world.availability[DB].serving
     assert run_sql(world, P, f"ALTER DATABASE {DB} SET PARTNER RESUME") == [1462]
-    do(world, f"mend-volume {M} D", f"sql {P} ALTER DATABASE {DB} SET PARTNER RESUME")
+    apply_lines(world, f"mend-volume {M} D", f"sql {P} ALTER DATABASE {DB} SET PARTNER RESUME")
     assert world.copies[MIRROR].mirroring.state is MirrorState.SYNCHRONIZED
 
 
 def test_a_lone_mirror_without_its_data_disk_cannot_be_forced() -> None:
-    world = lab(witness=False)
-    do(world, f"power-off {P}", f"fail-volume {M} D")
+    world = build_lab(witness=False)
+    apply_lines(world, f"power-off {P}", f"fail-volume {M} D")
     assert run_sql(world, M, f"ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS") == [1406]
 
 
 def test_a_mirror_without_its_log_disk_is_a_lost_partner() -> None:
-    world = lab()
-    events = do(world, f"fail-volume {M} L")
+    world = build_lab()
+    events = apply_lines(world, f"fail-volume {M} L")
     assert list_numbers(events, M) == [(17053, 1), (0, 0), (9001, 4)]
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.DISCONNECTED
     assert world.availability[DB].serving
-    do(world, f"mend-volume {M} L")
+    apply_lines(world, f"mend-volume {M} L")
     assert world.copies[MIRROR].mirroring.state is MirrorState.SYNCHRONIZED
 
 
 def test_an_unmirrored_database_comes_online_when_both_drives_return() -> None:
-    world = lab()
-    do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF")
-    do(world, f"fail-volume {P} L", f"fail-volume {P} D", f"mend-volume {P} L")
+    world = build_lab()
+    apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF")
+    apply_lines(world, f"fail-volume {P} L", f"fail-volume {P} D", f"mend-volume {P} L")
     assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
     assert run_sql(world, P, f"ALTER DATABASE {DB} SET ONLINE") == [5120, 5069]
-    do(world, f"restart-service {P}", then_s=40.0)  # a restart alone does not restore the files
+    apply_lines(world, f"restart-service {P}", then_s=40.0)  # a restart alone does not restore the files
     assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
-    do(world, f"mend-volume {P} D")
+    apply_lines(world, f"mend-volume {P} D")
     assert world.copies[PRINCIPAL].db_state is DbState.ONLINE
 
 
@@ -141,25 +143,27 @@ def test_a_copy_opens_when_all_its_volumes_return() -> None:
         (f"mend-disk {P} {DB}", f"mend-volume {P} D"),
         (f"mend-volume {P} D", f"mend-disk {P} {DB}"),
     ):
-        world = lab(witness=False)
-        do(world, f"fail-volume {P} D", f"fail-disk {P} {DB}", first)
+        world = build_lab(witness=False)
+        apply_lines(world, f"fail-volume {P} D", f"fail-disk {P} {DB}", first)
         assert world.copies[PRINCIPAL].disk_failed
-        do(world, second)
+        apply_lines(world, second)
         assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
 
 
 def test_a_lost_drive_is_not_listed_as_fixed() -> None:
-    world = lab()
-    do(world, f"add-drive {P} E size_gb=1", f"add-drive {P} F size_gb=2", f"fail-volume {P} E")
+    world = build_lab()
+    apply_lines(world, f"add-drive {P} E size_gb=1", f"add-drive {P} F size_gb=2", f"fail-volume {P} E")
     done_events = [
-        event for event in do(world, f"sql {P} EXEC xp_fixeddrives", then_s=0.5) if event.kind == "sql_done"
+        event
+        for event in apply_lines(world, f"sql {P} EXEC xp_fixeddrives", then_s=0.5)
+        if event.kind == "sql_done"
     ]
     assert [row[0] for row in read_field(done_events[0], "results")[0]["rows"]] == ["C", "D", "F", "L"]
 
 
 def test_invalid_drive_changes_are_refused_with_a_message() -> None:
-    world = lab()
-    do(world, f"fail-volume {P} L")
+    world = build_lab()
+    apply_lines(world, f"fail-volume {P} L")
     for line, word in (("fail-volume {} C", "power-off"), ("fail-volume {} Q", "no drive Q:"),
                        ("add-drive {} L", "has failed"),
                        ("grow-volume {} L", "has failed"), ("fail-volume {} Data", "a letter")):  # fmt: skip
@@ -167,27 +171,29 @@ def test_invalid_drive_changes_are_refused_with_a_message() -> None:
             simulator.apply_input(world, parse_line(line.format(P), world.tick))
     fault = world.faults[-1]
     assert fault.effect == f"{DB} on {P} has I/O errors"
-    do(world, "revert-all")
+    apply_lines(world, "revert-all")
     assert not world.computers[P].failed_drives
 
 
 @pytest.mark.parametrize("clause", ["SUSPEND", "RESUME"])
 def test_a_partner_that_left_with_its_volume_is_not_notified(clause: str) -> None:
     """The mirror does not know that the principal has left, and waits until it detects the loss."""
-    world = lab()
-    do(world, f"fail-disk {P} {DB}", then_s=0.0)
-    do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=0.0)
-    do(world, f"sql {M} ALTER DATABASE {DB} SET PARTNER {clause}", then_s=0.0)
+    world = build_lab()
+    apply_lines(world, f"fail-disk {P} {DB}", then_s=0.0)
+    apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=0.0)
+    apply_lines(world, f"sql {M} ALTER DATABASE {DB} SET PARTNER {clause}", then_s=0.0)
     assert world.copies[P, DB].mirroring.guid is None
     assert world.copies[M, DB].mirroring.state is MirrorState.SYNCHRONIZED
-    do(world, then_s=5.0)
+    apply_lines(world, then_s=5.0)
     assert world.copies[M, DB].mirroring.guid is None
 
 
 def test_a_failed_shared_drive_moves_with_its_instance() -> None:
     world = fci_lab()
-    do(world, "move-role SQLFCI1 NODE_2", then_s=4.0)  # the disk comes online on NODE_2, and then fails
-    do(world, "fail-volume SQLFCI1 L", then_s=120.0)
+    apply_lines(
+        world, "move-role SQLFCI1 NODE_2", then_s=4.0
+    )  # the disk comes online on NODE_2, and then fails
+    apply_lines(world, "fail-volume SQLFCI1 L", then_s=120.0)
     failed = {
         name: computer.failed_drives for name, computer in world.computers.items() if computer.failed_drives
     }

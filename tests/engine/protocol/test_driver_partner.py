@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from engine.events import Event
 from engine.model import World
-from tests.engine.worlds import DB, M, P, do, lab
+from tests.engine.worlds import DB, M, P, apply_lines, build_lab
 
 OFF = f"sql {M} ALTER DATABASE {DB} SET PARTNER OFF"
 RECOVER = f"sql {M} RESTORE DATABASE {DB} WITH RECOVERY"
@@ -23,10 +23,10 @@ def list_client_texts(events: list[Event]) -> list[str]:
 
 
 def recover_principal() -> tuple[World, list[Event]]:
-    world = lab(witness=False)
-    do(world, f"power-off {P}")
-    do(world, OFF, then_s=2.0)
-    return world, do(world, RECOVER, then_s=120.0)
+    world = build_lab(witness=False)
+    apply_lines(world, f"power-off {P}")
+    apply_lines(world, OFF, then_s=2.0)
+    return world, apply_lines(world, RECOVER, then_s=120.0)
 
 
 def test_a_recovered_former_mirror_is_refused_once() -> None:
@@ -38,30 +38,30 @@ def test_a_recovered_former_mirror_is_refused_once() -> None:
 
 def test_a_new_connection_string_reconnects_the_application() -> None:
     world, _ = recover_principal()
-    do(world, f"point-app APP {M}", then_s=10.0)
+    apply_lines(world, f"point-app APP {M}", then_s=10.0)
     assert find_app_server(world) == M
 
 
 def test_forced_service_needs_no_new_connection_string() -> None:
-    world = lab(witness=False)
-    do(world, f"power-off {P}")
-    events = do(world, FORCE, then_s=60.0)
+    world = build_lab(witness=False)
+    apply_lines(world, f"power-off {P}")
+    events = apply_lines(world, FORCE, then_s=60.0)
     assert find_app_server(world) == M
     assert REFUSED not in list_client_texts(events)
 
 
 def test_the_first_server_of_the_connection_string_may_be_without_mirroring() -> None:
-    world = lab(witness=False)
-    do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=5.0)
-    do(world, f"restart-service {P}", then_s=60.0)
+    world = build_lab(witness=False)
+    apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=5.0)
+    apply_lines(world, f"restart-service {P}", then_s=60.0)
     assert find_app_server(world) == P
 
 
 def test_an_open_connection_outlives_the_session() -> None:
-    world = lab()
-    do(world, f"power-off {P}", then_s=40.0)
+    world = build_lab()
+    apply_lines(world, f"power-off {P}", then_s=40.0)
     assert find_app_server(world) == M
-    do(world, OFF, then_s=60.0)
+    apply_lines(world, OFF, then_s=60.0)
     assert find_app_server(world) == M, "what is connected stays connected"
-    do(world, f"restart-service {M}", then_s=90.0)
+    apply_lines(world, f"restart-service {M}", then_s=90.0)
     assert find_app_server(world) is None, "a new login by the partner's name is refused"

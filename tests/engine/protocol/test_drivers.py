@@ -14,7 +14,7 @@ from engine.inputs import InputError
 from engine.model import World
 from engine.protocol.drivers import DRIVERS, LINUX_TCP_S, get_command_timeout_s
 from engine.verbs.lines import parse_line
-from tests.engine.worlds import M, P, do, lab
+from tests.engine.worlds import M, P, apply_lines, build_lab
 from tests.events import read_field
 
 NEVER = None
@@ -23,7 +23,7 @@ NEVER = None
 def build_world_with_driver(
     driver: str, has_partner: bool = True, command_timeout_s: float | None = None
 ) -> World:
-    world = lab()
+    world = build_lab()
     world.clients["APP"] = replace(
         world.clients["APP"],
         driver=driver,
@@ -37,7 +37,7 @@ def build_world_with_driver(
 def back_s(world: World, fault: str, within_s: float = 60.0) -> float | None:
     """Return the seconds from *fault* until the application is connected to the other server; None if it is not."""
     start_tick = world.tick
-    for event in do(world, fault, then_s=within_s):
+    for event in apply_lines(world, fault, then_s=within_s):
         if event.kind == "client" and read_field(event, "what") == "connected" and event.server == M:
             return (event.tick - start_tick) / 100
     return None
@@ -135,15 +135,15 @@ def test_an_application_without_retry_stays_disconnected() -> None:
     world = build_world_with_driver("sqlclient")
     world.clients["APP"] = replace(world.clients["APP"], reconnects=False)
     assert back_s(world, f"stop-service {P}", within_s=120.0) is None
-    do(world, "start-app APP", then_s=5.0)
+    apply_lines(world, "start-app APP", then_s=5.0)
     assert world.clients["APP"].connected_to == M
 
 
 def test_settings_of_an_application_are_changed_by_keyword() -> None:
     world = build_world_with_driver("tedious")
-    do(world, "stop-service " + P, then_s=60.0)
+    apply_lines(world, "stop-service " + P, then_s=60.0)
     assert world.clients["APP"].connected_to is None
-    do(
+    apply_lines(
         world,
         f"configure-app APP Data Source={M.lower()};Failover Partner=NOWHERE;Command Timeout=7;Retry=no",
         then_s=5.0,

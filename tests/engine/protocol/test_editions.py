@@ -14,13 +14,15 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.inputs import InputError
 from engine.model import Role, World
 from engine.verbs.lines import parse_line
-from tests.engine.worlds import DB, MIRROR, M, P, W, do, lab
+from tests.engine.worlds import DB, MIRROR, M, P, W, apply_lines, build_lab
 from tests.events import read_field
 
 
 def run_sql(world: World, server: str, sql: str, then_s: float = 1.0) -> list[tuple[int, str]]:
     done_events = [
-        event for event in do(world, f"sql {server} {sql}", then_s=then_s) if event.kind == "sql_done"
+        event
+        for event in apply_lines(world, f"sql {server} {sql}", then_s=then_s)
+        if event.kind == "sql_done"
     ]
     return [(message["number"], message["text"]) for message in read_field(done_events[-1], "messages")]
 
@@ -31,7 +33,7 @@ def list_numbers(world: World, server: str, sql: str) -> list[int]:
 
 @pytest.mark.parametrize("edition", ["Express", "Workgroup"])
 def test_small_editions_can_only_be_a_witness(edition: str) -> None:
-    world = lab(witness=False)
+    world = build_lab(witness=False)
     world.update_instance(W, edition=edition, endpoint=None)
     create = (
         "CREATE ENDPOINT Mirroring STATE=STARTED AS TCP (LISTENER_PORT=5022) FOR DATABASE_MIRRORING (ROLE={})"
@@ -42,16 +44,16 @@ def test_small_editions_can_only_be_a_witness(edition: str) -> None:
         7878
     ]
     assert list_numbers(world, P, f"ALTER DATABASE {DB} SET WITNESS = 'TCP://SERVER_W:5022'") == [0]
-    do(world, f"power-off {P}")
+    apply_lines(world, f"power-off {P}")
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
-    world = lab(witness=False)
+    world = build_lab(witness=False)
     world.update_instance(P, edition=edition)
-    do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
+    apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
     assert list_numbers(world, P, f"ALTER DATABASE {DB} SET PARTNER = 'TCP://SERVER_B:5022'") == [1463]
 
 
 def test_standard_edition_mirrors_with_safety_full_only() -> None:
-    world = lab()
+    world = build_lab()
     for name in (P, M):
         world.update_instance(name, edition="Standard")
     assert list_numbers(world, P, f"ALTER DATABASE {DB} SET PARTNER SAFETY OFF") == [1473]
@@ -76,8 +78,8 @@ def test_standard_edition_mirrors_with_safety_full_only() -> None:
     ],
 )
 def test_backup_compression_depends_on_version_and_edition(version: int, edition: str, number: int) -> None:
-    world = lab()
-    do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
+    world = build_lab()
+    apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
     world.instances[P] = replace(world.instances[P], version=version, edition=edition)
     messages = run_sql(
         world, P, f"BACKUP DATABASE {DB} TO DISK = 'D:\\x.bak' WITH COMPRESSION", then_s=2_000.0
@@ -86,7 +88,7 @@ def test_backup_compression_depends_on_version_and_edition(version: int, edition
 
 
 def test_express_has_no_agent() -> None:
-    world = lab()
+    world = build_lab()
     world.update_instance(W, edition="Express", agent_running=False)
     with pytest.raises(InputError, match="no SQL Server Agent"):
         simulator.apply_input(world, parse_line(f"start-agent {W}", world.tick))
@@ -141,17 +143,19 @@ def test_a_scenario_reports_unsupported_editions(a: str, role: str, messages: li
     ("edition", "recovery"), [("Enterprise", "FULL"), ("Standard", "FULL"), ("Express", "SIMPLE")]
 )
 def test_new_databases_inherit_the_recovery_model_of_model(edition: str, recovery: str) -> None:
-    world = lab()
+    world = build_lab()
     world.update_instance(W, edition=edition)
-    do(world, f"sql {W} CREATE DATABASE Small", then_s=0.5)
+    apply_lines(world, f"sql {W} CREATE DATABASE Small", then_s=0.5)
     sql = "SELECT recovery_model_desc FROM sys.databases WHERE name IN ('model', 'Small')"
-    done_events = [event for event in do(world, f"sql {W} {sql}", then_s=0.5) if event.kind == "sql_done"]
+    done_events = [
+        event for event in apply_lines(world, f"sql {W} {sql}", then_s=0.5) if event.kind == "sql_done"
+    ]
     assert read_field(done_events[0], "results")[0]["rows"] == [[recovery], [recovery]]
 
 
 @pytest.mark.parametrize(("version", "algorithm"), [(2014, "RC4"), (2016, "AES")])
 def test_endpoints_encrypt_with_aes_since_2016(version: int, algorithm: str) -> None:
-    world = lab()
+    world = build_lab()
     world.update_instance(P, version=version, endpoint=None)
     text = "CREATE ENDPOINT Mirroring AS TCP (LISTENER_PORT=5022) FOR DATABASE_MIRRORING (ROLE=ALL)"
     assert list_numbers(world, P, text) == [0]

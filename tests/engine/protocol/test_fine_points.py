@@ -42,14 +42,14 @@ from tests.engine.protocol.setups import (
     M,
     P,
     build_unmirrored_world,
-    carry,
-    finish,
-    refusal,
+    copy_file,
+    finish_statement,
+    get_refusal_number,
     restore_log,
     take_full_backup,
     take_log_backup,
 )
-from tests.engine.worlds import W, do, lab
+from tests.engine.worlds import W, apply_lines, build_lab
 
 # --- backup and restore -------------------------------------------------------------------------------------
 
@@ -58,7 +58,7 @@ from tests.engine.worlds import W, do, lab
 def _take_backup_in_lab() -> World:
     world = build_unmirrored_world()
     take_full_backup(world)
-    carry(world, FULL)
+    copy_file(world, FULL)
     return world
 
 
@@ -98,12 +98,12 @@ def test_a_restoring_database_does_not_serve_and_accepts_log_backups() -> None:
 def test_a_backup_of_a_database_that_disappears_ends_with_3049() -> None:
     world = build_unmirrored_world()
     outcome = backup.back_up_database(world, P, DB, FULL)
-    do(world, f"power-off {P}", then_s=1.0)
-    assert refusal(finish, world, P, outcome) == 3049
+    apply_lines(world, f"power-off {P}", then_s=1.0)
+    assert get_refusal_number(finish_statement, world, P, outcome) == 3049
 
 
 def test_a_backup_of_a_system_database_is_not_simulated() -> None:
-    reply = finish(
+    reply = finish_statement(
         build_unmirrored_world(), P, backup.back_up_database(build_unmirrored_world(), P, "master", FULL)
     )
     assert reply == [Message(0, 0, 0, 0, "Not simulated: a backup of master is accepted and writes no file.")]
@@ -114,20 +114,22 @@ def test_the_stopat_message_precedes_the_last_line() -> None:
     take_full_backup(world)
     take_log_backup(world)
     for path in (FULL, TRN):
-        carry(world, path)
-    finish(world, M, restore.restore_database(world, M, DB, FULL, recovery=False))
+        copy_file(world, path)
+    finish_statement(world, M, restore.restore_database(world, M, DB, FULL, recovery=False))
     late_stop = RestoreState(stop_tick=world.tick + 100_000)
-    reply = finish(world, M, restore.restore_log(world, M, DB, TRN, ending=late_stop))
+    reply = finish_statement(world, M, restore.restore_log(world, M, DB, TRN, ending=late_stop))
     assert [line.number for line in reply][-2:] == [0, 3014]
     assert len(reply) == len({line.text for line in reply}) > 2
 
 
 def test_restoring_a_missing_database_with_recovery_is_3118() -> None:
-    assert refusal(statements.restore_without_backup, build_unmirrored_world(), P, "Nothing") == 3118
+    assert (
+        get_refusal_number(statements.restore_without_backup, build_unmirrored_world(), P, "Nothing") == 3118
+    )
 
 
 def test_a_backup_file_cannot_be_attached() -> None:
-    assert refusal(databases.attach_database, fork_with_backup(), P, "New", FULL) == 5120
+    assert get_refusal_number(databases.attach_database, fork_with_backup(), P, "New", FULL) == 5120
 
 
 def test_simple_recovery_ends_the_chain_at_once() -> None:
@@ -145,7 +147,7 @@ def set_recovery(world: World, model: RecoveryModel) -> None:
 
 
 def test_a_new_database_has_a_log_of_1_mb() -> None:
-    world = lab()
+    world = build_lab()
     databases.create_database(world, P, "New")
     assert world.copies[P, "New"].log_size_kb == 1024.0
 
@@ -153,24 +155,29 @@ def test_a_new_database_has_a_log_of_1_mb() -> None:
 def test_a_database_with_lost_files_is_not_backed_up() -> None:
     world = build_unmirrored_world()
     world.update_copy(PRINCIPAL, disk_failed=True)
-    assert refusal(backup.back_up_database, world, P, DB, FULL) == 945
+    assert get_refusal_number(backup.back_up_database, world, P, DB, FULL) == 945
 
 
 def test_remote_files_are_reachable_only_over_the_network() -> None:
     world = fork_with_backup()
     shares = {P: f"\\\\{M}\\D$\\Backup\\Sales.bak", M: f"\\\\{P}\\D$\\Backup\\Sales.bak"}
     before = {
-        server: refusal(restore.list_backup_sets, world, server, path) for server, path in shares.items()
+        server: get_refusal_number(restore.list_backup_sets, world, server, path)
+        for server, path in shares.items()
     }
-    do(world, f"cut {P} {M}", then_s=1.0)
-    assert {server: refusal(restore.list_backup_sets, world, server, path) for server, path in shares.items()} == {
-        P: 3201, M: 3201,
-    }, before  # fmt: skip
+    apply_lines(world, f"cut {P} {M}", then_s=1.0)
+    assert {
+        server: get_refusal_number(restore.list_backup_sets, world, server, path)
+        for server, path in shares.items()
+    } == {
+        P: 3201,
+        M: 3201,
+    }, before
     assert before == {P: 0, M: 0}
 
 
 def test_only_the_named_log_is_filled() -> None:
-    world = lab(databases=2)
+    world = build_lab(databases=2)
     before = {key: copy.log_size_kb for key, copy in world.copies.items()}
     logspace.fill_log(world, "Sales001")
     grown = {key for key, copy in world.copies.items() if copy.log_size_kb != before[key]}
@@ -181,7 +188,7 @@ def test_only_the_named_log_is_filled() -> None:
 
 
 def test_a_login_keeps_its_type_and_sa_cannot_be_dropped() -> None:
-    world = lab()
+    world = build_lab()
     accounts.create_login(world, P, "app", password="Secret#1")
     accounts.create_login(world, P, "CORP\\web", windows=True)
     instance = world.instances[P]
@@ -189,11 +196,11 @@ def test_a_login_keeps_its_type_and_sa_cannot_be_dropped() -> None:
         "SQL",
         "WINDOWS",
     ]
-    assert refusal(accounts.drop_login, world, P, "sa") == 15405
+    assert get_refusal_number(accounts.drop_login, world, P, "sa") == 15405
 
 
 def test_dropping_a_login_removes_only_its_grant() -> None:
-    world = lab()
+    world = build_lab()
     for name in ("first", "second", "third"):
         accounts.create_login(world, P, name, password="Secret#1")
     end = require(world.instances[P].endpoint)
@@ -204,7 +211,7 @@ def test_dropping_a_login_removes_only_its_grant() -> None:
 
 
 def test_a_certificate_without_a_subject_uses_its_name() -> None:
-    world = lab()
+    world = build_lab()
     accounts.create_master_key(world, P)
     for name, subject in (("plain", None), ("named", "mirroring")):
         accounts.create_certificate(world, P, name, subject=subject)
@@ -214,7 +221,7 @@ def test_a_certificate_without_a_subject_uses_its_name() -> None:
 
 
 def test_an_application_uses_its_login_or_service_account() -> None:
-    world = lab()
+    world = build_lab()
     app = world.clients["APP"]
     domain = world.get_computer_of(P).domain
     assert connections.get_login_of(world, replace(app, login="web"), P) == "web"
@@ -222,27 +229,27 @@ def test_an_application_uses_its_login_or_service_account() -> None:
 
 
 def test_a_job_name_is_case_insensitive() -> None:
-    world = lab()
+    world = build_lab()
     jobs.add_job(world, P, Job(name="Nightly run"))
     assert jobs.find_job(world, P, "NIGHTLY RUN").name == "Nightly run"
 
 
 def test_the_connection_list_does_not_depend_on_the_order_of_applications() -> None:
-    world = lab()
+    world = build_lab()
     world.clients["AAA"] = replace(world.clients["APP"], name="AAA", connected_to=M)
     assert {connection.client.name for connection in connections.list_connections(world, P)} == {"APP"}
 
 
 def test_only_its_own_clients_determine_whether_a_database_is_reachable() -> None:
-    world = lab()
+    world = build_lab()
     world.clients["OTHER"] = Client(name="OTHER", databases=("Orders",), data_source=P)
     assert availability.list_serving_copies(world, DB)
-    do(world, f"cut APP {P}", then_s=1.0)
+    apply_lines(world, f"cut APP {P}", then_s=1.0)
     assert not availability.list_serving_copies(world, DB)
 
 
 def test_a_lost_data_volume_is_823_state_2() -> None:
-    world = lab()
+    world = build_lab()
     disks.check_data_reachable(world.copies[PRINCIPAL])
     with pytest.raises(SqlError) as problem:
         disks.check_data_reachable(replace(world.copies[PRINCIPAL], data_failed_tick=1))
@@ -250,23 +257,23 @@ def test_a_lost_data_volume_is_823_state_2() -> None:
 
 
 def test_the_clock_moves_forward_and_is_read_as_shown() -> None:
-    world = lab()
+    world = build_lab()
     time_later = clock.get_time_at(world, 90 * TICKS_PER_S)
     assert (time_later - clock.get_time_at(world, 0)).total_seconds() == 90.0
     assert clock.parse_tick(world, f"{time_later:%Y-%m-%d %H:%M:%S}") == 90 * TICKS_PER_S
 
 
 def test_another_cut_link_does_not_explain_a_loss() -> None:
-    world = lab()
-    do(world, f"power-off {P}", then_s=1.0)
+    world = build_lab()
+    apply_lines(world, f"power-off {P}", then_s=1.0)
     cause = causes.find_loss_cause(world, P, M)
-    do(world, f"cut {M} {W}", then_s=1.0)
+    apply_lines(world, f"cut {M} {W}", then_s=1.0)
     assert causes.find_loss_cause(world, P, M) == cause
     assert cause[0] == "power-off"
 
 
 def test_one_connection_is_load() -> None:
-    copy = lab().copies[PRINCIPAL]
+    copy = build_lab().copies[PRINCIPAL]
     connection_share = 1.0 / streams.compute_workload(copy).connections
     assert streams.is_under_load(replace(copy, scale=connection_share))
     assert not streams.is_under_load(replace(copy, scale=0.9 * connection_share))
@@ -278,7 +285,7 @@ def test_one_connection_is_load() -> None:
 def test_an_endpoint_listens_on_its_own_and_loopback_addresses() -> None:
     lines = {}
     for ip in ("ALL", "127.0.0.1", "203.0.113.9"):
-        world = lab(witness=False)
+        world = build_lab(witness=False)
         endpoints.drop_endpoint(world, P, "Mirroring")
         endpoints.create_endpoint(world, P, "Mirroring", port=5022, role="PARTNER", state="STARTED", ip=ip)
         lines[ip] = world.errorlog[P][-1][1]
@@ -291,8 +298,10 @@ def test_files_of_another_database_are_not_overwritten() -> None:
         restore.restore_database(world, P, "Copy", FULL)
     assert [problem.number for problem in problem.value.problems] == [1834, 3156] * 2
     assert problem.value.parameters[1] == DB
-    finish(world, M, restore.restore_database(world, M, DB, FULL, recovery=False))
-    assert refusal(restore.restore_database, world, M, DB.lower(), FULL, replace_existing=True) == 0
+    finish_statement(world, M, restore.restore_database(world, M, DB, FULL, recovery=False))
+    assert (
+        get_refusal_number(restore.restore_database, world, M, DB.lower(), FULL, replace_existing=True) == 0
+    )
 
 
 def test_stopat_covers_a_log_backup_from_begin_to_end() -> None:
@@ -300,30 +309,30 @@ def test_stopat_covers_a_log_backup_from_begin_to_end() -> None:
     take_full_backup(world)
     take_log_backup(world)
     for path in (FULL, TRN):
-        carry(world, path)
-    finish(world, M, restore.restore_database(world, M, DB, FULL, recovery=False))
+        copy_file(world, path)
+    finish_statement(world, M, restore.restore_database(world, M, DB, FULL, recovery=False))
     (backup_set,) = restore.list_backup_sets(world, M, TRN)
     for tick, reached in ((backup_set.started_tick, True), (backup_set.started_tick + 1, False)):
         trial = world.fork()
         ending = RestoreState(stop_tick=tick)
-        reply = finish(trial, M, restore.restore_log(trial, M, DB, TRN, ending=ending))
+        reply = finish_statement(trial, M, restore.restore_log(trial, M, DB, TRN, ending=ending))
         assert (restore.NOT_REACHED not in [message.text for message in reply]) is reached
     take_log_backup(world)
-    carry(world, TRN)
+    copy_file(world, TRN)
     (first, second) = restore.list_backup_sets(world, M, TRN)
     assert second.from_tick == first.started_tick
     restore_log(world)
     for tick, number in ((second.from_tick - 1, 4335), (second.from_tick, 0)):
         ending = RestoreState(stop_tick=tick)
-        assert refusal(restore.restore_log, world, M, DB, TRN, ending=ending, file=2) == number
+        assert get_refusal_number(restore.restore_log, world, M, DB, TRN, ending=ending, file=2) == number
 
 
 def test_a_mirror_is_not_backed_up() -> None:
-    world = lab()
+    world = build_lab()
     numbers = {}
     for version in (2008, 2012, 2014):
         world.update_instance(M, version=version)
-        numbers[version] = refusal(backup.back_up_database, world, M, DB, FULL)
+        numbers[version] = get_refusal_number(backup.back_up_database, world, M, DB, FULL)
     assert numbers == {2008: 954, 2012: 3059, 2014: 3059}
 
 
@@ -353,8 +362,10 @@ def test_a_log_backup_job_without_interval_or_database_does_not_repeat() -> None
 
 def test_a_database_in_standby_is_not_backed_up() -> None:
     world = fork_with_backup()
-    finish(world, M, restore.restore_database(world, M, DB, FULL, ending=RestoreState(False, standby=True)))
-    assert refusal(backup.back_up_database, world, M, DB, "D:\\Backup\\New.bak") == 3036
+    finish_statement(
+        world, M, restore.restore_database(world, M, DB, FULL, ending=RestoreState(False, standby=True))
+    )
+    assert get_refusal_number(backup.back_up_database, world, M, DB, "D:\\Backup\\New.bak") == 3036
 
 
 # --- numbers and sizes ---------------------------------------------------------------------------------------
@@ -362,7 +373,7 @@ def test_a_database_in_standby_is_not_backed_up() -> None:
 
 def test_each_refusal_has_its_own_number() -> None:
     with pytest.raises(SqlError) as problem:
-        endpoints.change_permission(lab(), P, "Mirroring", "GRANT", ("CORP\\stranger",))
+        endpoints.change_permission(build_lab(), P, "Mirroring", "GRANT", ("CORP\\stranger",))
     assert (problem.value.number, problem.value.parameters) == (15151, ("find", "login", "CORP\\stranger"))
 
 
@@ -378,11 +389,13 @@ def test_a_restore_needs_space_on_each_drive_of_its_files() -> None:
             volume = Volume(letter=drive, size_kb=used_kb + size_kb + spare_kb)
             trial.update_computer(world.get_computer_of(M).name, volumes=(volume,))
             ending = RestoreState(recovery=False)
-            assert refusal(restore.restore_database, trial, M, DB, FULL, ending=ending) == number, drive
+            assert (
+                get_refusal_number(restore.restore_database, trial, M, DB, FULL, ending=ending) == number
+            ), drive
 
 
 def test_a_processor_at_normal_speed_never_delays_pings() -> None:
-    world = lab(databases=100)
+    world = build_lab(databases=100)
     guid = require(world.copies[P, "Sales001"].mirroring.guid)
     speeds = {1.0: False, 1.01: False, 1000.0: True}
     for factor, delayed in speeds.items():
@@ -391,7 +404,7 @@ def test_a_processor_at_normal_speed_never_delays_pings() -> None:
 
 
 def test_lost_transactions_are_counted_as_integers() -> None:
-    world = lab()
+    world = build_lab()
     copy = world.copies[PRINCIPAL]
     each_kb = streams.compute_workload(copy).log_kb_per_transaction
     counts = [

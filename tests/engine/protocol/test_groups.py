@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from engine.mirroring import commands
 from engine.protocol import groups, serving
-from tests.engine.worlds import DB, PRINCIPAL, P, do, lab
+from tests.engine.worlds import DB, PRINCIPAL, P, apply_lines, build_lab
 
 
 def test_a_database_without_group_serves_alone() -> None:
-    world = lab(witness=False)
+    world = build_lab(witness=False)
     commands.remove_session(world, P, DB)
-    do(world, then_s=1.0)
+    apply_lines(world, then_s=1.0)
     copy = world.copies[PRINCIPAL]
     policy = groups.get_policy(copy)
     assert (policy.get_role(copy), policy.get_state(copy), policy.get_partner(copy)) == ("", "", None)
@@ -30,9 +30,9 @@ def test_a_database_without_group_serves_alone() -> None:
 
 
 def test_a_failed_volume_refuses_connections_with_945() -> None:
-    world = lab(witness=False)
+    world = build_lab(witness=False)
     commands.remove_session(world, P, DB)
-    do(world, f"fail-disk {P} {DB}", then_s=1.0)
+    apply_lines(world, f"fail-disk {P} {DB}", then_s=1.0)
     copy = world.copies[PRINCIPAL]
     refusal = groups.get_policy(copy).find_refusal(copy)
     assert refusal is not None
@@ -41,7 +41,7 @@ def test_a_failed_volume_refuses_connections_with_945() -> None:
 
 
 def test_only_a_database_with_a_willing_target_has_automatic_failover() -> None:
-    assert [groups.has_automatic_failover(lab(witness=witness), DB) for witness in (True, False)] == [
+    assert [groups.has_automatic_failover(build_lab(witness=witness), DB) for witness in (True, False)] == [
         True,
         False,
     ]

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from engine.model import Link
 from engine.protocol import network
-from tests.engine.worlds import M, P, do, lab
+from tests.engine.worlds import M, P, apply_lines, build_lab
 
 THIN = Link(rtt_ms=50.0, bandwidth_mbps=4.0)
 
 
 def test_an_undamaged_link_is_unchanged() -> None:
-    world = lab()
+    world = build_lab()
     world.links[P, M] = world.links[M, P] = THIN
-    do(world, f"mend {P} {M}")
+    apply_lines(world, f"mend {P} {M}")
     assert network.get_link(world, P, M) == network.get_link(world, M, P) == THIN
 
 
 def test_a_link_gets_its_original_values_back() -> None:
-    world = lab()
+    world = build_lab()
     world.links[P, M] = world.links[M, P] = THIN
-    do(world, f"degrade {P} {M} rtt_ms=200", f"cut {M} {P}", then_s=1.0)
+    apply_lines(world, f"degrade {P} {M} rtt_ms=200", f"cut {M} {P}", then_s=1.0)
     assert not network.get_link(world, P, M).up
-    do(world, f"mend {P} {M}")
+    apply_lines(world, f"mend {P} {M}")
     assert network.get_link(world, P, M) == network.get_link(world, M, P) == THIN

@@ -8,7 +8,7 @@ from engine.model import World
 from engine.protocol import streams
 from engine.protocol.streams import FlowSetups
 from tests.engine.availability.worlds import ag_lab
-from tests.engine.worlds import M, P, do, lab
+from tests.engine.worlds import M, P, apply_lines, build_lab
 
 TROUBLE = (
     f"cut {P} {M}",
@@ -20,7 +20,7 @@ TROUBLE = (
 )
 
 
-def check(world: World) -> None:
+def check_circumstances(world: World) -> None:
     world.mark_all_logs_changed()
     streams.update_flow(world)
     shared_setups = FlowSetups(world)
@@ -44,19 +44,19 @@ def check(world: World) -> None:
 
 @pytest.mark.parametrize("line", TROUBLE)
 def test_log_circumstances_are_equal_for_a_list_and_for_each(line: str) -> None:
-    world = lab(databases=3)
-    do(world, f"sql {P} ALTER DATABASE [Sales002] SET PARTNER OFF", line, then_s=2.0)
-    check(world)
+    world = build_lab(databases=3)
+    apply_lines(world, f"sql {P} ALTER DATABASE [Sales002] SET PARTNER OFF", line, then_s=2.0)
+    check_circumstances(world)
 
 
 def test_one_log_has_streams_to_several_servers() -> None:
     world = ag_lab()
-    do(world, "slow-cpu NODE_3 factor=3", "degrade NODE_1 NODE_2 rtt_ms=50", then_s=2.0)
-    check(world)
+    apply_lines(world, "slow-cpu NODE_3 factor=3", "degrade NODE_1 NODE_2 rtt_ms=50", then_s=2.0)
+    check_circumstances(world)
 
 
 def test_equal_circumstances_share_one_object() -> None:
-    world = lab(databases=2)
+    world = build_lab(databases=2)
     first, second = (world.copies[P, f"Sales00{number}"].source or 0 for number in range(2))
     before = world.flow.get_source_setup(first)
     world.update_instance(M, hung=True)

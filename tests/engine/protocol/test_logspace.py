@@ -8,8 +8,17 @@ from engine.events import Event
 from engine.mirroring import commands
 from engine.model import MirrorState, RecoveryModel, Volume, World
 from engine.protocol import backup, database_files, jobs, logspace, serving, streams, volumes
-from tests.engine.protocol.setups import DB, MIRROR, PRINCIPAL, M, P, finish, refusal, wait
-from tests.engine.worlds import do, lab
+from tests.engine.protocol.setups import (
+    DB,
+    MIRROR,
+    PRINCIPAL,
+    M,
+    P,
+    finish_statement,
+    get_refusal_number,
+    settle_and_run,
+)
+from tests.engine.worlds import apply_lines, build_lab
 from tests.events import read_field
 
 GB = 1024.0 * 1024
@@ -17,7 +26,7 @@ GB = 1024.0 * 1024
 
 def build_small_scenario(**changes: object) -> World:
     """Return the lab with a log file of 100 MB that can grow to 200 MB, and no log backup job."""
-    world = lab(witness=False)
+    world = build_lab(witness=False)
     sizes = {"log_size_kb": 100.0 * 1024, "log_max_kb": 200.0 * 1024, "log_backup_every_s": 0.0}
     for key in (PRINCIPAL, MIRROR):
         world.update_copy(key, **{**sizes, **changes})
@@ -28,19 +37,19 @@ def list_events_of_kind(events: list[Event], kind: str) -> list[Event]:
     return [event for event in events if event.kind == "log" and read_field(event, "what") == kind]
 
 
-def suspend(world: World) -> None:
+def suspend_session(world: World) -> None:
     commands.suspend_session(world, P, DB)
 
 
 def run_until_full(world: World) -> list[Event]:
-    events = wait(world, 600.0)
+    events = settle_and_run(world, 600.0)
     assert world.copies[PRINCIPAL].log_full
     return events
 
 
 def test_the_log_file_grows_by_tenths_to_its_limit_then_the_database_halts() -> None:
     world = build_small_scenario()
-    suspend(world)
+    suspend_session(world)
     events = run_until_full(world)
     sizes = [read_field(event, "log_size_kb") / 1024 for event in list_events_of_kind(events, "grows")]
     assert sizes == pytest.approx([110, 121, 133.1, 146.41, 161.05, 177.16, 194.87, 200], abs=0.01)
@@ -53,7 +62,7 @@ def test_the_log_file_grows_by_tenths_to_its_limit_then_the_database_halts() -> 
     assert not serving.is_serving(world, PRINCIPAL)
     log_positions = world.flow.read_source_positions(world.copies[PRINCIPAL].source or 0)
     assert logspace.compute_used_kb(world, world.copies[PRINCIPAL]) <= 200.0 * 1024 + 1.0
-    wait(world, 60.0)
+    settle_and_run(world, 60.0)
     assert (
         world.flow.read_source_positions(world.copies[PRINCIPAL].source or 0).generated_kb
         == log_positions.generated_kb
@@ -64,23 +73,23 @@ def test_error_9002_names_the_reason_since_2012() -> None:
     world = build_small_scenario()
     for name in (P, M):
         world.update_instance(name, version=2012)
-    suspend(world)
+    suspend_session(world)
     assert "is full due to 'DATABASE_MIRRORING'" in list_events_of_kind(run_until_full(world), "full")[0].text
 
 
 def test_a_full_drive_limits_growth_before_the_file_limit() -> None:
     world = build_small_scenario(log_max_kb=40 * GB)
     world.update_computer(P, volumes=(Volume(letter="L", size_kb=150.0 * 1024),))
-    suspend(world)
+    suspend_session(world)
     run_until_full(world)
     assert world.copies[PRINCIPAL].log_size_kb == pytest.approx(150.0 * 1024)
-    events = do(world, f"grow-volume {P} L size_gb=1", then_s=5.0)
+    events = apply_lines(world, f"grow-volume {P} L size_gb=1", then_s=5.0)
     assert list_events_of_kind(events, "room")
     assert serving.is_serving(world, PRINCIPAL)
 
 
 def back_up_log_now(world: World) -> None:
-    finish(world, P, backup.back_up_log(world, P, DB, "D:\\Backup\\x.trn"))
+    finish_statement(world, P, backup.back_up_log(world, P, DB, "D:\\Backup\\x.trn"))
 
 
 FREES = {
@@ -99,30 +108,30 @@ FREES = {
 @pytest.mark.parametrize("case", FREES)
 def test_actions_free_log_in_a_suspended_session(case: str) -> None:
     world = build_small_scenario()
-    suspend(world)
+    suspend_session(world)
     run_until_full(world)
     act, is_freed = FREES[case]
     act(world)
-    wait(world, 20.0)
+    settle_and_run(world, 20.0)
     assert (not world.copies[PRINCIPAL].log_full) is bool(is_freed)
     if is_freed is None:
         back_up_log_now(world)
-        wait(world, 1.0)
+        settle_and_run(world, 1.0)
         assert not world.copies[PRINCIPAL].log_full, "with a log backup there is room"
 
 
 def test_the_mirrors_return_and_a_log_backup_free_log() -> None:
     world = build_small_scenario()
-    do(world, f"power-off {M}", then_s=1.0)
+    apply_lines(world, f"power-off {M}", then_s=1.0)
     assert (
         read_field(list_events_of_kind(run_until_full(world), "full")[0], "reuse_wait")
         == "DATABASE_MIRRORING"
     )
-    do(world, f"power-on {M}", then_s=120.0)
+    apply_lines(world, f"power-on {M}", then_s=120.0)
     assert logspace.find_reuse_wait(world, world.copies[PRINCIPAL].source) == "LOG_BACKUP"
     assert world.copies[PRINCIPAL].log_full
     back_up_log_now(world)
-    wait(world, 1.0)
+    settle_and_run(world, 1.0)
     assert not world.copies[PRINCIPAL].log_full
 
 
@@ -130,7 +139,7 @@ def test_log_backups_keep_the_log_small_while_the_mirror_keeps_up() -> None:
     world = build_small_scenario(log_backup_every_s=60.0)
     row = world.copies[PRINCIPAL].source or 0
     jobs.start_log_backup_timer(world, PRINCIPAL)
-    events = wait(world, 900.0)
+    events = settle_and_run(world, 900.0)
     assert not list_events_of_kind(events, "grows"), (
         "no growth, though far more was written than the file holds"
     )
@@ -139,29 +148,42 @@ def test_log_backups_keep_the_log_small_while_the_mirror_keeps_up() -> None:
 
 
 REASONS = {
-    "nothing written since": (lambda w: (do(w, "workload Sales none", then_s=30.0), back_up_log_now(w)), "NOTHING"),
-    "log backup is due": (lambda w: wait(w, 30.0), "LOG_BACKUP"),
-    "suspended": (lambda w: (wait(w, 5.0), suspend(w), wait(w, 30.0)), "DATABASE_MIRRORING"),
+    "nothing written since": (
+        lambda w: (apply_lines(w, "workload Sales none", then_s=30.0), back_up_log_now(w)),
+        "NOTHING",
+    ),
+    "log backup is due": (lambda w: settle_and_run(w, 30.0), "LOG_BACKUP"),
+    "suspended": (
+        lambda w: (settle_and_run(w, 5.0), suspend_session(w), settle_and_run(w, 30.0)),
+        "DATABASE_MIRRORING",
+    ),
     "transaction left open": (
-        lambda w: (logspace.hold_transaction(w, P, DB), wait(w, 5.0), back_up_log_now(w)), "ACTIVE_TRANSACTION"),
+        lambda w: (logspace.hold_transaction(w, P, DB), settle_and_run(w, 5.0), back_up_log_now(w)),
+        "ACTIVE_TRANSACTION",
+    ),
     "backup under way": (
-        lambda w: (backup.back_up_database(w, P, DB, "D:\\x.bak"), wait(w, 5.0), back_up_log_now(w)),
-        "ACTIVE_BACKUP_OR_RESTORE"),
-}  # fmt: skip
+        lambda w: (
+            backup.back_up_database(w, P, DB, "D:\\x.bak"),
+            settle_and_run(w, 5.0),
+            back_up_log_now(w),
+        ),
+        "ACTIVE_BACKUP_OR_RESTORE",
+    ),
+}
 
 
 @pytest.mark.parametrize("case", REASONS)
 def test_log_reuse_wait_desc_names_the_reason(case: str) -> None:
-    world = lab(witness=False)
+    world = build_lab(witness=False)
     prepare, expected = REASONS[case]
     prepare(world)
     assert logspace.find_reuse_wait(world, world.copies[PRINCIPAL].source) == expected
 
 
 def test_an_open_transaction_releases_log_at_its_end() -> None:
-    world = lab(witness=False)
+    world = build_lab(witness=False)
     logspace.hold_transaction(world, P, DB)
-    wait(world, 10.0)
+    settle_and_run(world, 10.0)
     back_up_log_now(world)
     held_kb = logspace.compute_used_kb(world, world.copies[PRINCIPAL])
     logspace.release_transaction(world, P, DB)
@@ -173,18 +195,18 @@ def test_without_a_full_backup_no_log_backup_is_needed() -> None:
     world = build_small_scenario()
     commands.remove_session(world, P, DB)
     world.update_copy(PRINCIPAL, recovery_model=RecoveryModel.SIMPLE)
-    events = wait(world, 600.0)
+    events = settle_and_run(world, 600.0)
     assert not list_events_of_kind(events, "grows")
     assert logspace.find_reuse_wait(world, world.copies[PRINCIPAL].source) == "NOTHING"
 
 
 def test_shrinking_stops_at_the_used_part() -> None:
     world = build_small_scenario()
-    wait(world, 20.0)
+    settle_and_run(world, 20.0)
     used = logspace.compute_used_kb(world, world.copies[PRINCIPAL])
     logspace.shrink_log(world, P, DB, 1.0)
     assert world.copies[PRINCIPAL].log_size_kb == pytest.approx(used)
-    wait(world, 10.0)
+    settle_and_run(world, 10.0)
     assert world.copies[MIRROR].log_size_kb == world.copies[PRINCIPAL].log_size_kb, (
         "the mirror's file follows"
     )
@@ -192,20 +214,20 @@ def test_shrinking_stops_at_the_used_part() -> None:
 
 def test_bulk_loads_fill_40_gb_in_slightly_over_two_hours() -> None:
     # [WP, suspending and resuming a mirroring session]
-    world = lab(witness=False, workload="none")
-    suspend(world)
-    events = do(world, "bulk-load Sales rows=300000000", then_s=9000.0)
+    world = build_lab(witness=False, workload="none")
+    suspend_session(world)
+    events = apply_lines(world, "bulk-load Sales rows=300000000", then_s=9000.0)
     (full_event,) = list_events_of_kind(events, "full")
     assert 7200.0 < full_event.t_s < 8100.0
     assert world.copies[PRINCIPAL].log_size_kb == pytest.approx(40 * GB)
 
 
 def test_an_index_rebuild_is_one_transaction_and_ends() -> None:
-    world = lab(witness=False, workload="none")
-    do(world, "rebuild-index Sales offline size=0.05", then_s=5.0)
+    world = build_lab(witness=False, workload="none")
+    apply_lines(world, "rebuild-index Sales offline size=0.05", then_s=5.0)
     back_up_log_now(world)
     assert logspace.find_reuse_wait(world, world.copies[PRINCIPAL].source) == "ACTIVE_TRANSACTION"
-    events = do(world, "rebuild-index Sales", then_s=200.0)
+    events = apply_lines(world, "rebuild-index Sales", then_s=200.0)
     assert any(read_field(event, "refused") for event in events), "one after the other"
     assert world.copies[PRINCIPAL].operation is None
     assert world.copies[PRINCIPAL].active_from_kb is None
@@ -213,10 +235,10 @@ def test_an_index_rebuild_is_one_transaction_and_ends() -> None:
 
 def test_fill_log_fills_the_log() -> None:
     world = build_small_scenario()
-    events = do(world, "fill-log Sales", then_s=5.0)
+    events = apply_lines(world, "fill-log Sales", then_s=5.0)
     assert read_field(list_events_of_kind(events, "full")[0], "reuse_wait") == "LOG_BACKUP"
     back_up_log_now(world)
-    wait(world, 60.0)
+    settle_and_run(world, 60.0)
     back_up_log_now(world)
     assert not world.copies[PRINCIPAL].log_full
 
@@ -230,51 +252,51 @@ FILES = [
 
 @pytest.mark.parametrize(("args", "number"), FILES)
 def test_an_invalid_add_file_is_refused(args: tuple[str, str, str, str], number: int) -> None:
-    world = lab()
+    world = build_lab()
     world.update_computer(P, volumes=(Volume(letter="E", size_kb=100.0),))
-    assert refusal(logspace.add_file, world, *args) == number
+    assert get_refusal_number(logspace.add_file, world, *args) == number
 
 
 def test_files_are_removed_and_modified() -> None:
-    world = lab()
+    world = build_lab()
     logspace.add_file(world, P, DB, "log2", "D:\\log2.ldf", 1024.0, log=True)
     logspace.add_file(world, P, DB, "data2", "D:\\data2.ndf", 1024.0)
-    wait(world, 1.0)
+    settle_and_run(world, 1.0)
     for name, number in (("Sales", 5020), ("data2", 5042), ("nothing", 5009)):
-        assert refusal(logspace.remove_file, world, P, DB, name) == number
-    assert refusal(database_files.modify_file, world, P, DB, "data2", size_kb=1.0) == 5039
+        assert get_refusal_number(logspace.remove_file, world, P, DB, name) == number
+    assert get_refusal_number(database_files.modify_file, world, P, DB, "data2", size_kb=1.0) == 5039
     database_files.modify_file(world, P, DB, "log2", size_kb=4096.0)
     assert [(f.name, f.size_kb) for f in world.copies[PRINCIPAL].extra_files] == [
         ("log2", 4096.0),
         ("data2", 1024.0),
     ]
     logspace.remove_file(world, P, DB, "log2")
-    wait(world, 5.0)
+    settle_and_run(world, 5.0)
     assert [file.name for file in world.copies[MIRROR].extra_files] == ["data2"]
 
 
 def test_truncate_only_ends_the_chain_of_an_unmirrored_database() -> None:
-    world = lab()
+    world = build_lab()
     commands.remove_session(world, P, DB)
     logspace.truncate_log(world, P, DB)
-    assert refusal(backup.back_up_log, world, P, DB, "D:\\x.trn") == 4214
+    assert get_refusal_number(backup.back_up_log, world, P, DB, "D:\\x.trn") == 4214
 
 
 def test_free_drive_space_accounts_for_all_files() -> None:
-    world = lab()
+    world = build_lab()
     world.update_computer(P, volumes=(Volume(letter="D", size_kb=100 * GB),))
     assert volumes.compute_free_kb(world, P, "D") == pytest.approx(60 * GB), "Sales has 40 GB of data"
-    finish(world, P, backup.back_up_database(world, P, DB, "D:\\Backup\\x.bak"))
+    finish_statement(world, P, backup.back_up_database(world, P, DB, "D:\\Backup\\x.bak"))
     assert volumes.compute_free_kb(world, P, "d") == pytest.approx(20 * GB, rel=0.05)
-    do(world, f"delete-file {P} D:\\Backup\\x.bak")
+    apply_lines(world, f"delete-file {P} D:\\Backup\\x.bak")
     assert volumes.compute_free_kb(world, P, "D") == pytest.approx(60 * GB)
     assert volumes.compute_free_kb(world, P, "C") == float("inf")
     assert volumes.compute_free_kb(world, P, "Z") == 0.0
 
 
 def test_a_new_principal_retains_log_only_from_its_partners_position() -> None:
-    world = lab()
-    do(world, f"power-off {P}", then_s=30.0)
+    world = build_lab()
+    apply_lines(world, f"power-off {P}", then_s=30.0)
     copy = world.copies[MIRROR]
     assert copy.mirroring.state is MirrorState.DISCONNECTED
     holds = dict(streams.list_log_holds(world, copy, copy.source or 0))

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from engine.protocol import serving
-from tests.engine.worlds import DB, M, P, do, lab
+from tests.engine.worlds import DB, M, P, apply_lines, build_lab
 from tests.events import read_field
 
 
 def find_leaders(factor: float, databases: int = 1, timeout_s: int = 10, witness: bool = True) -> set[str]:
     """Return the servers that serve a database half a minute after the overload of the principal."""
-    world = lab(databases=databases, witness=witness, cores=8 * databases)
+    world = build_lab(databases=databases, witness=witness, cores=8 * databases)
     for key in world.copies:
         world.update_mirroring(key, timeout_s=timeout_s)
-    do(world, f"slow-cpu {P} factor={factor:g}", then_s=45.0)
+    apply_lines(world, f"slow-cpu {P} factor={factor:g}", then_s=45.0)
     assert all(account.lost_transactions == 0 for account in world.availability.values())
     return {key[0] for key in world.copies if serving.is_serving(world, key)}
 
@@ -34,19 +34,21 @@ def test_without_a_witness_the_partners_only_lose_each_other() -> None:
 
 
 def test_removing_a_session_lets_the_other_pings_arrive_in_time() -> None:
-    world = lab(databases=14, cores=8 * 14)
-    do(world, f"slow-cpu {P} factor=300", then_s=2.0)
+    world = build_lab(databases=14, cores=8 * 14)
+    apply_lines(world, f"slow-cpu {P} factor=300", then_s=2.0)
     baseline = world.fork()
-    lost_databases = {e.database for e in do(baseline, then_s=43.0) if read_field(e, "how") == "silent"}
+    lost_databases = {
+        e.database for e in apply_lines(baseline, then_s=43.0) if read_field(e, "how") == "silent"
+    }
     assert lost_databases == set(world.list_databases())
-    events = do(world, f"sql {P} ALTER DATABASE [Sales000] SET PARTNER OFF", then_s=43.0)
+    events = apply_lines(world, f"sql {P} ALTER DATABASE [Sales000] SET PARTNER OFF", then_s=43.0)
     assert not [event for event in events if read_field(event, "how") == "silent"]
 
 
 def test_removing_the_load_reconnects_the_session() -> None:
-    world = lab()
-    do(world, f"slow-cpu {P} factor=900", then_s=45.0)
-    do(world, "revert-all", then_s=60.0)
+    world = build_lab()
+    apply_lines(world, f"slow-cpu {P} factor=900", then_s=45.0)
+    apply_lines(world, "revert-all", then_s=60.0)
     assert {copy.mirroring.state.name for copy in world.copies.values() if copy.mirroring.state} == {
         "SYNCHRONIZED"
     }

@@ -17,19 +17,19 @@ from tests.engine.protocol.setups import (
     TRN,
     M,
     P,
-    address,
     build_unmirrored_world,
-    carry,
-    finish,
+    copy_file,
+    finish_statement,
+    get_address,
+    get_refusal_number,
     prepare_mirror,
-    refusal,
     restore_full,
+    settle_and_run,
     take_full_backup,
     take_log_backup,
-    wait,
 )
-from tests.engine.tsql.console import ask
-from tests.engine.worlds import do, lab
+from tests.engine.tsql.console import submit_batch
+from tests.engine.worlds import apply_lines, build_lab
 
 LATER = "D:\\Backup\\later.trn"
 
@@ -39,10 +39,10 @@ def build_restoring_world() -> World:
     world = build_unmirrored_world()
     take_full_backup(world)
     take_log_backup(world)
-    wait(world, 60.0)
+    settle_and_run(world, 60.0)
     take_log_backup(world, path=LATER)
     for path in (FULL, TRN, LATER):
-        carry(world, path)
+        copy_file(world, path)
     restore_full(world)
     return world
 
@@ -50,17 +50,17 @@ def build_restoring_world() -> World:
 READY = build_restoring_world()
 
 
-def roll(world: World, path: str, ending: RestoreState) -> DatabaseCopy:
-    finish(world, M, restore.restore_log(world, M, DB, path, ending=ending))
+def restore_log(world: World, path: str, ending: RestoreState) -> DatabaseCopy:
+    finish_statement(world, M, restore.restore_log(world, M, DB, path, ending=ending))
     return world.copies[MIRROR]
 
 
 def test_stopat_within_a_log_backup_stops_there_and_opens() -> None:
     world = READY.fork()
-    before = roll(world, TRN, RestoreState(recovery=False)).end_of_log_kb
+    before = restore_log(world, TRN, RestoreState(recovery=False)).end_of_log_kb
     last = restore.list_backup_sets(world, M, LATER)[0]
     middle = (last.from_tick + last.started_tick) // 2
-    copy = roll(world, LATER, RestoreState(stop_tick=middle))
+    copy = restore_log(world, LATER, RestoreState(stop_tick=middle))
     assert copy.db_state is DbState.ONLINE
     assert before + 0.4 * (last.last_kb - before) < streams.get_end_of_log_kb(world, copy) - 8.0
     assert streams.get_end_of_log_kb(world, copy) < before + 0.6 * (last.last_kb - before)
@@ -69,38 +69,40 @@ def test_stopat_within_a_log_backup_stops_there_and_opens() -> None:
 def test_stopat_beyond_the_backup_leaves_it_restoring() -> None:
     world = READY.fork()
     outcome = restore.restore_log(world, M, DB, TRN, ending=RestoreState(stop_tick=world.tick + 100_000))
-    reply = finish(world, M, outcome)
+    reply = finish_statement(world, M, outcome)
     assert any("designated point in time" in message.text for message in reply)
     assert world.copies[MIRROR].db_state is DbState.RESTORING
 
 
 def test_stopat_before_the_restored_log_is_too_early() -> None:
     world = READY.fork()
-    roll(world, TRN, RestoreState(recovery=False))
-    assert refusal(restore.restore_log, world, M, DB, LATER, ending=RestoreState(stop_tick=1)) == 4335
+    restore_log(world, TRN, RestoreState(recovery=False))
+    assert (
+        get_refusal_number(restore.restore_log, world, M, DB, LATER, ending=RestoreState(stop_tick=1)) == 4335
+    )
 
 
 def test_a_standby_database_is_readable_and_accepts_log_but_no_partner() -> None:
     world = READY.fork()
-    copy = roll(world, TRN, RestoreState(recovery=False, standby=True))
+    copy = restore_log(world, TRN, RestoreState(recovery=False, standby=True))
     assert statements.use_database(world, M, DB) == []
-    assert refusal(commands.set_partner, world, M, DB, address(P)) == 1466
+    assert get_refusal_number(commands.set_partner, world, M, DB, get_address(P)) == 1466
     with pytest.raises(SqlError) as caught:
         backup.back_up_database(world, M, DB, "D:\\x.bak")
     assert caught.value.number == 3036
-    copy = roll(world, LATER, RestoreState(recovery=False))
+    copy = restore_log(world, LATER, RestoreState(recovery=False))
     assert not copy.standby
-    assert refusal(statements.use_database, world, M, DB) == 927
-    assert refusal(commands.set_partner, world, M, DB, address(P)) == 0
+    assert get_refusal_number(statements.use_database, world, M, DB) == 927
+    assert get_refusal_number(commands.set_partner, world, M, DB, get_address(P)) == 0
 
 
 def test_bulk_logged_changes_must_be_backed_up_before_mirroring() -> None:
     world = prepare_mirror()
     world.update_copy(PRINCIPAL, recovery_model=RecoveryModel.BULK_LOGGED)
-    do(world, f"bulk-load {DB} rows=1000", then_s=30.0)
+    apply_lines(world, f"bulk-load {DB} rows=1000", then_s=30.0)
     world.update_copy(PRINCIPAL, recovery_model=RecoveryModel.FULL)
-    commands.set_partner(world, M, DB, address(P))
-    assert refusal(commands.set_partner, world, P, DB, address(M)) == 1475
+    commands.set_partner(world, M, DB, get_address(P))
+    assert get_refusal_number(commands.set_partner, world, P, DB, get_address(M)) == 1475
     take_log_backup(world, path=LATER)
     assert not world.copies[PRINCIPAL].bulk_changes
 
@@ -108,31 +110,31 @@ def test_bulk_logged_changes_must_be_backed_up_before_mirroring() -> None:
 def test_a_mirror_without_spare_worker_threads_is_refused() -> None:
     world = prepare_mirror()
     world.update_instance(M, max_worker_threads=5)
-    commands.set_partner(world, M, DB, address(P))
-    assert refusal(commands.set_partner, world, P, DB, address(M)) == 1450
+    commands.set_partner(world, M, DB, get_address(P))
+    assert get_refusal_number(commands.set_partner, world, P, DB, get_address(M)) == 1450
 
 
 def test_copying_a_file_temporarily_takes_bandwidth_from_mirroring() -> None:
     world = prepare_mirror()
-    commands.set_partner(world, M, DB, address(P))
-    commands.set_partner(world, P, DB, address(M))
-    do(world, f"degrade {P} {M} bandwidth_mbps=10", then_s=5.0)
+    commands.set_partner(world, M, DB, get_address(P))
+    commands.set_partner(world, P, DB, get_address(M))
+    apply_lines(world, f"degrade {P} {M} bandwidth_mbps=10", then_s=5.0)
     stream = world.copies[MIRROR].stream
     assert stream is not None
     healthy = world.flow.get_stream_setup(stream).bandwidth_mbps
-    do(world, f"copy-file {M} {P} {TRN}", then_s=0.1)
+    apply_lines(world, f"copy-file {M} {P} {TRN}", then_s=0.1)
     assert world.transfers
     assert world.flow.get_stream_setup(stream).bandwidth_mbps == healthy, "the way back is another way"
-    do(world, f"copy-file {P} {M} {FULL}", then_s=5.0)
+    apply_lines(world, f"copy-file {P} {M} {FULL}", then_s=5.0)
     assert world.flow.get_stream_setup(stream).bandwidth_mbps == pytest.approx(healthy / 2)
-    do(world, then_s=3_000.0)
+    apply_lines(world, then_s=3_000.0)
     assert world.flow.get_stream_setup(stream).bandwidth_mbps == healthy
 
 
 def test_restored_files_keep_their_names_and_options_and_move_as_asked() -> None:
     """Check documented behavior: [DOC: RESTORE arguments], MOVE."""
-    world = lab(workload="none")
-    ask(
+    world = build_lab(workload="none")
+    submit_batch(
         world,
         P,
         r"CREATE DATABASE x ON (NAME = d, FILENAME = 'C:\a\x.mdf', FILEGROWTH = 5MB), "
@@ -140,7 +142,7 @@ def test_restored_files_keep_their_names_and_options_and_move_as_asked() -> None
         r"BACKUP DATABASE x TO DISK = 'C:\x.bak'",
         3,
     )
-    ask(
+    submit_batch(
         world,
         P,
         r"RESTORE DATABASE y FROM DISK = 'C:\x.bak' WITH MOVE 'd' TO 'C:\b\y.mdf', MOVE 'e' TO 'D:\y.ndf', "
@@ -151,21 +153,23 @@ def test_restored_files_keep_their_names_and_options_and_move_as_asked() -> None
         ("y", [r"C:\b\y.mdf", r"L:\y.ldf", r"D:\y.ndf"]),
         ("z", [r"C:\a\x.mdf", r"C:\a\x.ldf", r"C:\a\x.ndf"]),
     ):
-        ((*rows,),) = ask(
+        ((*rows,),) = submit_batch(
             world, P, f"SELECT name, physical_name, growth FROM {database}.sys.database_files"
         ).grids
         assert [row[:2] for row in rows] == [list(pair) for pair in zip("dle", places, strict=True)]
         assert rows[0][2] == 640
     assert (
-        ask(world, P, r"RESTORE DATABASE w FROM DISK = 'C:\x.bak' WITH MOVE 'd' TO 'C:\b\y.mdf'").numbers[0]
+        submit_batch(
+            world, P, r"RESTORE DATABASE w FROM DISK = 'C:\x.bak' WITH MOVE 'd' TO 'C:\b\y.mdf'"
+        ).numbers[0]
         == 1834
     )
 
 
 def test_standby_mode_starts_and_ends_without_a_backup() -> None:
     """Check documented behavior: FROM of RESTORE DATABASE is optional with every ending. [DOC: RESTORE DATABASE]"""
-    world = lab(workload="none")
-    ask(
+    world = build_lab(workload="none")
+    submit_batch(
         world,
         P,
         r"CREATE DATABASE x BACKUP DATABASE x TO DISK = 'NUL' BACKUP LOG x TO DISK = 'NUL' WITH NORECOVERY",
@@ -177,14 +181,14 @@ def test_standby_mode_starts_and_ends_without_a_backup() -> None:
         ("NORECOVERY", ["RESTORING", 0]),
         ("RECOVERY", ["ONLINE", 0]),
     ):
-        assert ask(world, P, f"RESTORE DATABASE x WITH {ending}", 3).numbers == [3014]
-        assert ask(world, P, state).grids == [[wanted]]
+        assert submit_batch(world, P, f"RESTORE DATABASE x WITH {ending}", 3).numbers == [3014]
+        assert submit_batch(world, P, state).grids == [[wanted]]
 
 
 def test_the_history_of_the_target_server_names_the_backup() -> None:
     """A restore adds the backup to the history of its server. [DOC: backupset]"""
     world = READY.fork()
-    roll(world, TRN, RestoreState(recovery=False))
+    restore_log(world, TRN, RestoreState(recovery=False))
     query = """SELECT s.server_name, h.restore_type FROM msdb.dbo.restorehistory h
         JOIN msdb.dbo.backupset s ON s.backup_set_id = h.backup_set_id ORDER BY 2"""
-    assert ask(world, M, query).grids == [[[P, "D"], [P, "L"]]]
+    assert submit_batch(world, M, query).grids == [[[P, "D"], [P, "L"]]]

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from engine.model import Certificate, Endpoint, Login, MirrorState, User, World
 from engine.protocol import accounts, endpoints, security
 from tests.assertions import require
-from tests.engine.protocol.setups import DB, M, P, W, refusal, wait
-from tests.engine.worlds import do, lab
+from tests.engine.protocol.setups import DB, M, P, W, get_refusal_number, settle_and_run
+from tests.engine.worlds import apply_lines, build_lab
 from tests.events import read_field
 
 
@@ -34,7 +34,7 @@ LEVELS = ("DISABLED", "SUPPORTED", "REQUIRED")
 
 @pytest.mark.parametrize(("local", "remote"), list(product(LEVELS, LEVELS)))
 def test_encryption_follows_the_table(local: str, remote: str) -> None:
-    world = lab()
+    world = build_lab()
     set_endpoint(world, P, encryption=local)
     set_endpoint(world, M, encryption=remote)
     refused = {local, remote} == {"DISABLED", "REQUIRED"}
@@ -54,7 +54,7 @@ def test_encryption_follows_the_table(local: str, remote: str) -> None:
 def test_endpoints_need_a_common_algorithm(
     local: tuple[str, ...], remote: tuple[str, ...], used: str | None
 ) -> None:
-    world = lab()
+    world = build_lab()
     set_endpoint(world, P, algorithms=local)
     set_endpoint(world, M, algorithms=remote)
     assert find_refusal_reason(world) == ("" if used else security.NO_ALGORITHM)
@@ -63,7 +63,7 @@ def test_endpoints_need_a_common_algorithm(
     assert find_refusal_reason(world) == "", "in clear no algorithm is needed"
 
 
-def account(name: str, domain: str = "CORP") -> Callable[[World], object]:
+def build_account_change(name: str, domain: str = "CORP") -> Callable[[World], object]:
     def run(world: World) -> None:
         world.update_computer(P, domain=domain)
         world.update_instance(P, service_account=name)
@@ -82,47 +82,73 @@ def grant_login(name: str) -> Callable[[World], object]:
 NO_CONNECT = "does not have CONNECT permission on the endpoint. State 84."
 WINDOWS: dict[str, tuple[list[Callable[[World], object]], str]] = {
     "same account": ([], ""),
-    "other account": ([account("CORP\\other")], NO_CONNECT),
-    "other account, granted": ([account("CORP\\other"), grant_login("CORP\\other")], ""),
-    "network service": ([account("NT AUTHORITY\\NETWORK SERVICE")], "'CORP\\SERVER_A$' " + NO_CONNECT),
+    "other account": ([build_account_change("CORP\\other")], NO_CONNECT),
+    "other account, granted": ([build_account_change("CORP\\other"), grant_login("CORP\\other")], ""),
+    "network service": (
+        [build_account_change("NT AUTHORITY\\NETWORK SERVICE")],
+        "'CORP\\SERVER_A$' " + NO_CONNECT,
+    ),
     "network service, granted": (
-        [account("NT AUTHORITY\\NETWORK SERVICE"), grant_login("CORP\\SERVER_A$")],
+        [build_account_change("NT AUTHORITY\\NETWORK SERVICE"), grant_login("CORP\\SERVER_A$")],
         "",
     ),
-    "virtual account": ([account("NT SERVICE\\MSSQLSERVER"), grant_login("corp\\server_a$")], ""),
-    "local system": ([account("LocalSystem")], "The logon attempt failed"),
-    "account of the computer": ([account("SERVER_A\\sql")], "The logon attempt failed"),
-    "workgroup": ([account("SERVER_A\\sql", domain="")], "The logon attempt failed"),
-    "untrusted domain": ([account("ELSEWHERE\\sql", domain="ELSEWHERE")], "The logon attempt failed"),
+    "virtual account": (
+        [build_account_change("NT SERVICE\\MSSQLSERVER"), grant_login("corp\\server_a$")],
+        "",
+    ),
+    "local system": ([build_account_change("LocalSystem")], "The logon attempt failed"),
+    "account of the computer": ([build_account_change("SERVER_A\\sql")], "The logon attempt failed"),
+    "workgroup": ([build_account_change("SERVER_A\\sql", domain="")], "The logon attempt failed"),
+    "untrusted domain": (
+        [build_account_change("ELSEWHERE\\sql", domain="ELSEWHERE")],
+        "The logon attempt failed",
+    ),
     "public": (
-        [account("CORP\\other"), lambda w: accounts.create_login(w, M, "CORP\\other", windows=True),
-         lambda w: endpoints.change_permission(w, M, "Mirroring", "GRANT", ("public",))],
+        [
+            build_account_change("CORP\\other"),
+            lambda w: accounts.create_login(w, M, "CORP\\other", windows=True),
+            lambda w: endpoints.change_permission(w, M, "Mirroring", "GRANT", ("public",)),
+        ],
         "",
     ),
     "revoked": (
-        [account("CORP\\other"), grant_login("CORP\\other"),
-         lambda w: endpoints.change_permission(w, M, "Mirroring", "REVOKE", ("CORP\\other",))],
+        [
+            build_account_change("CORP\\other"),
+            grant_login("CORP\\other"),
+            lambda w: endpoints.change_permission(w, M, "Mirroring", "REVOKE", ("CORP\\other",)),
+        ],
         NO_CONNECT,
     ),
     "owner changed": (
-        [account("CORP\\other"), grant_login("CORP\\other"), lambda w: endpoints.set_owner(w, M, "Mirroring", "sa")],
+        [
+            build_account_change("CORP\\other"),
+            grant_login("CORP\\other"),
+            lambda w: endpoints.set_owner(w, M, "Mirroring", "sa"),
+        ],
         NO_CONNECT,
     ),
     "login disabled": (
-        [account("CORP\\other"), grant_login("CORP\\other"),
-         lambda w: accounts.alter_login(w, M, "CORP\\other", state="DISABLE")],
+        [
+            build_account_change("CORP\\other"),
+            grant_login("CORP\\other"),
+            lambda w: accounts.alter_login(w, M, "CORP\\other", state="DISABLE"),
+        ],
         NO_CONNECT,
     ),
     "login dropped": (
-        [account("CORP\\other"), grant_login("CORP\\other"), lambda w: accounts.drop_login(w, M, "CORP\\other")],
+        [
+            build_account_change("CORP\\other"),
+            grant_login("CORP\\other"),
+            lambda w: accounts.drop_login(w, M, "CORP\\other"),
+        ],
         NO_CONNECT,
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", WINDOWS)
 def test_windows_accounts_authenticate(case: str) -> None:
-    world = lab()
+    world = build_lab()
     steps, expected = WINDOWS[case]
     for step in steps:
         step(world)
@@ -141,13 +167,13 @@ def test_windows_accounts_authenticate(case: str) -> None:
     ],
 )
 def test_authentication_methods_must_match(local: str, remote: str, is_compatible: bool) -> None:
-    world = lab()
+    world = build_lab()
     set_endpoint(world, P, authentication=local)
     set_endpoint(world, M, authentication=remote)
     assert find_refusal_reason(world) == ("" if is_compatible else security.NO_AUTHENTICATION)
 
 
-def exchange(world: World) -> None:
+def exchange_certificates(world: World) -> None:
     """Exchange certificates between SERVER_A and SERVER_B, and let each login connect."""
     certificates = {
         me: Certificate(
@@ -170,21 +196,34 @@ def exchange(world: World) -> None:
 
 CERTIFICATES: dict[str, tuple[Callable[[World], object], str]] = {
     "exchanged": (lambda w: None, ""),
-    "not imported": (lambda w: accounts.drop_certificate(w, M, "SERVER_A_cert"), "Certificate not found. State 89."),
+    "not imported": (
+        lambda w: accounts.drop_certificate(w, M, "SERVER_A_cert"),
+        "Certificate not found. State 89.",
+    ),
     "not imported by the caller": (
-        lambda w: accounts.drop_certificate(w, P, "SERVER_B_cert"), "Certificate not found. State 89."),
-    "expired": (lambda w: do(w, f"expire-certificate {P}"), "by the peer is invalid due to the following reason: "
-                "Certificate expired"),
-    "the acceptor's own expired": (lambda w: do(w, f"expire-certificate {M}"), "Certificate expired. State 85."),
+        lambda w: accounts.drop_certificate(w, P, "SERVER_B_cert"),
+        "Certificate not found. State 89.",
+    ),
+    "expired": (
+        lambda w: apply_lines(w, f"expire-certificate {P}"),
+        "by the peer is invalid due to the following reason: Certificate expired",
+    ),
+    "the acceptor's own expired": (
+        lambda w: apply_lines(w, f"expire-certificate {M}"),
+        "Certificate expired. State 85.",
+    ),
     "no login": (lambda w: w.update_instance(M, logins=()), NO_CONNECT),
-    "not granted": (lambda w: endpoints.change_permission(w, M, "Mirroring", "DENY", ("peer_login",)), NO_CONNECT),
-}  # fmt: skip
+    "not granted": (
+        lambda w: endpoints.change_permission(w, M, "Mirroring", "DENY", ("peer_login",)),
+        NO_CONNECT,
+    ),
+}
 
 
 @pytest.mark.parametrize("case", CERTIFICATES)
 def test_certificates_authenticate(case: str) -> None:
-    world = lab()
-    exchange(world)
+    world = build_lab()
+    exchange_certificates(world)
     spoil, expected = CERTIFICATES[case]
     spoil(world)
     found_reason = find_refusal_reason(world)
@@ -193,8 +232,8 @@ def test_certificates_authenticate(case: str) -> None:
 
 
 def test_a_certificate_that_is_not_yet_valid_is_refused() -> None:
-    world = lab()
-    exchange(world)
+    world = build_lab()
+    exchange_certificates(world)
     later_certificates = tuple(replace(c, valid_from_tick=50_000) for c in world.instances[P].certificates)
     world.update_instance(P, certificates=later_certificates)
     result = security.check_handshake(world, P, M)
@@ -203,45 +242,45 @@ def test_a_certificate_that_is_not_yet_valid_is_refused() -> None:
 
 
 def test_connections_outlive_their_expired_certificate_until_they_break() -> None:
-    world = lab()
+    world = build_lab()
     for name in (P, M, W):
         world.update_computer(name, domain=name)  # without trust between domains: only certificates work
-    exchange(world)
-    do(world, f"expire-certificate {P}", then_s=30.0)
+    exchange_certificates(world)
+    apply_lines(world, f"expire-certificate {P}", then_s=30.0)
     assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED
-    events = do(world, f"reset-link {P} {M}", then_s=30.0)
+    events = apply_lines(world, f"reset-link {P} {M}", then_s=30.0)
     assert world.copies[P, DB].mirroring.state is MirrorState.DISCONNECTED
     lines = [read_field(e, "number") for e in events if e.kind == "errorlog" and e.server == M]
     assert lines.count(28025) == lines.count(28047) > 0
     assert world.faults[0].effect == "a connection was refused"
-    do(world, f"renew-certificate {P}", then_s=30.0)
+    apply_lines(world, f"renew-certificate {P}", then_s=30.0)
     assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED
 
 
 def test_a_refusal_is_logged_once_until_its_reason_changes() -> None:
-    world = lab(witness=False)
+    world = build_lab(witness=False)
     set_endpoint(world, M, algorithms=("AES",))
-    events = do(world, f"reset-link {P} {M}", then_s=120.0)
+    events = apply_lines(world, f"reset-link {P} {M}", then_s=120.0)
 
-    def lines(events: list[object]) -> int:
+    def count_lines(events: list[object]) -> int:
         return sum(getattr(e, "kind", "") == "errorlog" and "no compatible encryption" in getattr(e, "text", "")
                    for e in events)  # fmt: skip
 
-    assert lines(list(events)) == 2, "each end has turned the other away"
+    assert count_lines(list(events)) == 2, "each end has turned the other away"
     set_endpoint(world, M, authentication="CERTIFICATE")
-    events = do(world, f"cut {P} {W}", then_s=5.0)
+    events = apply_lines(world, f"cut {P} {W}", then_s=5.0)
     assert any("no compatible authentication" in e.text for e in events if e.kind == "errorlog")
 
 
 def test_a_tcp_change_applies_from_the_next_start() -> None:
-    world = lab()
-    do(world, f"disable-tcp {M}")
+    world = build_lab()
+    apply_lines(world, f"disable-tcp {M}")
     assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED
-    do(world, f"restart-service {M}", then_s=60.0)
+    apply_lines(world, f"restart-service {M}", then_s=60.0)
     assert world.copies[P, DB].mirroring.state is MirrorState.DISCONNECTED
     assert not security.is_listening(world.instances[M])
     assert world.faults[0].effect
-    do(world, f"enable-tcp {M}", f"restart-service {M}", then_s=60.0)
+    apply_lines(world, f"enable-tcp {M}", f"restart-service {M}", then_s=60.0)
     assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED
 
 
@@ -249,7 +288,7 @@ def test_a_tcp_change_applies_from_the_next_start() -> None:
 
 
 def build_world_without_endpoint() -> World:
-    world = lab(witness=False)
+    world = build_lab(witness=False)
     world.update_instance(W, endpoint=None)
     return world
 
@@ -264,7 +303,9 @@ def test_an_endpoint_is_created_stopped_with_the_documented_defaults() -> None:
     assert not security.is_listening(world.instances[W])
     endpoints.alter_endpoint(world, W, "ep", state="started")
     assert security.is_listening(world.instances[W])
-    numbers = [read_field(e, "number") for e in wait(world, 0.1) if e.kind == "errorlog" and e.server == W]
+    numbers = [
+        read_field(e, "number") for e in settle_and_run(world, 0.1) if e.kind == "errorlog" and e.server == W
+    ]
     assert numbers == [9690]
 
 
@@ -288,41 +329,44 @@ def test_invalid_create_endpoint_statements_are_refused(
     world.update_computer(W, **on_computer)
     world.update_instance(W, **{name: value for name, value in prepare.items() if name not in on_computer})
     settings = {"port": 5022, "role": "ALL", **options}
-    assert refusal(endpoints.create_endpoint, world, W, "ep", **settings) == number
+    assert get_refusal_number(endpoints.create_endpoint, world, W, "ep", **settings) == number
 
 
 def test_a_foreign_certificate_cannot_authenticate_an_endpoint() -> None:
     world = build_world_without_endpoint()
-    exchange(world)
-    assert refusal(endpoints.alter_endpoint, world, P, "Mirroring", certificate="SERVER_B_cert") == 28055
+    exchange_certificates(world)
+    assert (
+        get_refusal_number(endpoints.alter_endpoint, world, P, "Mirroring", certificate="SERVER_B_cert")
+        == 28055
+    )
 
 
 def test_altering_an_endpoint_reconnects_under_the_new_settings() -> None:
-    world = lab(witness=False)
+    world = build_lab(witness=False)
     endpoints.alter_endpoint(world, P, "Mirroring", algorithms=("RC4", "AES"))
     assert world.copies[P, DB].mirroring.state is MirrorState.DISCONNECTED
-    wait(world, 10.0)
+    settle_and_run(world, 10.0)
     assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED
     endpoints.alter_endpoint(world, P, "Mirroring", state="STARTED")
     assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED, "it was started already"
 
 
 def test_an_endpoint_of_a_partner_is_dropped_and_recreated() -> None:
-    world = lab(witness=False)
+    world = build_lab(witness=False)
     endpoints.drop_endpoint(world, M, "mirroring")
-    wait(world, 5.0)
+    settle_and_run(world, 5.0)
     assert world.copies[P, DB].mirroring.state is MirrorState.DISCONNECTED
-    assert refusal(endpoints.drop_endpoint, world, M, "Mirroring") == 15151
+    assert get_refusal_number(endpoints.drop_endpoint, world, M, "Mirroring") == 15151
     endpoints.create_endpoint(world, M, "Mirroring", port=5022, role="PARTNER", state="STARTED")
-    wait(world, 10.0)
+    settle_and_run(world, 10.0)
     assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED
 
 
 def test_an_endpoint_with_the_wrong_role_gets_no_connection() -> None:
-    world = lab(witness=False)
+    world = build_lab(witness=False)
     endpoints.alter_endpoint(world, M, "Mirroring", role="WITNESS")
-    wait(world, 20.0)
+    settle_and_run(world, 20.0)
     assert world.copies[P, DB].mirroring.state is MirrorState.DISCONNECTED
     endpoints.alter_endpoint(world, M, "Mirroring", role="PARTNER")
-    wait(world, 10.0)
+    settle_and_run(world, 10.0)
     assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED

@@ -57,22 +57,22 @@ def run_on(world: World, seconds: float) -> list[Event]:
     return simulator.advance_world(world, world.tick + round(seconds * TICKS_PER_S))
 
 
-def collect_answers(world: World, window: str, text: str, then_s: float = 0.0) -> list[Answer]:
-    """Return the submissions like `answers`, also those that ended with an internal error."""
+def collect_unchecked_answers(world: World, window: str, text: str, then_s: float = 0.0) -> list[Answer]:
+    """Return the submissions like `collect_answers`, also those that ended with an internal error."""
     tsql.submit_text(world, window, text)
     return [Answer(event) for event in run_on(world, then_s) if event.kind == "sql_done"]
 
 
-def answers(world: World, window: str, text: str, then_s: float = 0.0) -> list[Answer]:
+def collect_answers(world: World, window: str, text: str, then_s: float = 0.0) -> list[Answer]:
     """Return all submissions of all windows that end within *then_s* after *text* is sent.
 
     An internal error fails the test.
     """
-    found = collect_answers(world, window, text, then_s)
+    found = collect_unchecked_answers(world, window, text, then_s)
     assert not any(INTERNAL_ERROR in line for answer in found for line in answer.texts), text
     return found
 
 
-def ask(world: World, window: str, text: str, then_s: float = 0.0) -> Answer:
+def submit_batch(world: World, window: str, text: str, then_s: float = 0.0) -> Answer:
     """Send *text* and return its answer, which must arrive within *then_s*."""
-    return answers(world, window, text, then_s)[-1]
+    return collect_answers(world, window, text, then_s)[-1]

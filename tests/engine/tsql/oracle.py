@@ -35,14 +35,14 @@ class Type:
 INT = Type("int")
 
 
-def decimal(precision: int, scale: int) -> Type:
+def build_decimal(precision: int, scale: int) -> Type:
     if precision > 38:
         scale = max(min(scale, 6), 38 - (precision - scale))
         precision = 38
     return Type("decimal", precision, scale)
 
 
-def varchar(length: int) -> Type:
+def build_varchar(length: int) -> Type:
     return Type("varchar", length=max(1, length))
 
 
@@ -68,19 +68,19 @@ class NoAnswerError(Exception):
 # --- types -------------------------------------------------------------------------------------------------
 
 
-def digits(kind: Type) -> tuple[int, int]:
+def get_digits(kind: Type) -> tuple[int, int]:
     return (10, 0) if kind == INT else (kind.precision, kind.scale)
 
 
-def common(kinds: Sequence[Type]) -> Type:
+def find_common_type(kinds: Sequence[Type]) -> Type:
     """Return the highest type by precedence, wide enough for all values."""
     top = max(kinds, key=lambda kind: kind.rank)
     if top.name == "varchar":
-        return varchar(max(kind.length for kind in kinds))
+        return build_varchar(max(kind.length for kind in kinds))
     if top.name == "decimal":
-        pairs = [digits(kind) for kind in kinds if kind.name != "varchar"]
+        pairs = [get_digits(kind) for kind in kinds if kind.name != "varchar"]
         scale = max(s for _, s in pairs)
-        return decimal(max(p - s for p, s in pairs) + scale, scale)
+        return build_decimal(max(p - s for p, s in pairs) + scale, scale)
     return INT
 
 
@@ -114,7 +114,7 @@ def format_value(value: Value) -> str:
 # --- expressions -------------------------------------------------------------------------------------------
 
 
-def literal(value: Value, kind: Type) -> Expression:
+def build_literal(value: Value, kind: Type) -> Expression:
     if value is None:
         type_text = {"int": "int", "varchar": f"varchar({kind.length})"}.get(
             kind.name, f"decimal({kind.precision}, {kind.scale})"
@@ -129,24 +129,24 @@ def literal(value: Value, kind: Type) -> Expression:
     return Expression(f"CAST({value} AS int)", kind, lambda row: value)
 
 
-def column(name: str, kind: Type) -> Expression:
+def build_column(name: str, kind: Type) -> Expression:
     return Expression(name, kind, lambda row: row[name])
 
 
-def arithmetic(sign: str, a: Expression, b: Expression) -> Expression:
+def build_arithmetic(sign: str, a: Expression, b: Expression) -> Expression:
     """Return the arithmetic expression of two numbers; integers give an integer."""
     if "decimal" not in (a.type.name, b.type.name):
         kind = INT
     else:
-        (p1, s1), (p2, s2) = digits(a.type), digits(b.type)
+        (p1, s1), (p2, s2) = get_digits(a.type), get_digits(b.type)
         kind = {
-            "+": lambda: decimal(max(s1, s2) + max(p1 - s1, p2 - s2) + 1, max(s1, s2)),
-            "-": lambda: decimal(max(s1, s2) + max(p1 - s1, p2 - s2) + 1, max(s1, s2)),
-            "*": lambda: decimal(p1 + p2 + 1, s1 + s2),
-            "/": lambda: decimal(p1 - s1 + s2 + max(6, s1 + p2 + 1), max(6, s1 + p2 + 1)),
+            "+": lambda: build_decimal(max(s1, s2) + max(p1 - s1, p2 - s2) + 1, max(s1, s2)),
+            "-": lambda: build_decimal(max(s1, s2) + max(p1 - s1, p2 - s2) + 1, max(s1, s2)),
+            "*": lambda: build_decimal(p1 + p2 + 1, s1 + s2),
+            "/": lambda: build_decimal(p1 - s1 + s2 + max(6, s1 + p2 + 1), max(6, s1 + p2 + 1)),
         }[sign]()
 
-    def value(row: Row) -> Value:
+    def compute_value(row: Row) -> Value:
         x, y = a.value(row), b.value(row)
         if x is None or y is None:
             return None
@@ -162,19 +162,19 @@ def arithmetic(sign: str, a: Expression, b: Expression) -> Expression:
             return whole_part
         return fit_number(exact, kind, ROUND_DOWN if sign == "/" else ROUND_HALF_UP)
 
-    return Expression(f"({a.text} {sign} {b.text})", kind, value)
+    return Expression(f"({a.text} {sign} {b.text})", kind, compute_value)
 
 
-def concatenate(a: Expression, b: Expression) -> Expression:
+def build_concatenation(a: Expression, b: Expression) -> Expression:
     def value(row: Row) -> Value:
         x, y = a.value(row), b.value(row)
         return None if x is None or y is None else str(x) + str(y)
 
-    return Expression(f"({a.text} + {b.text})", varchar(a.type.length + b.type.length), value)
+    return Expression(f"({a.text} + {b.text})", build_varchar(a.type.length + b.type.length), value)
 
 
-def case(branches: Sequence[tuple[Condition, Expression]], default: Expression) -> Expression:
-    kind = common([default.type, *(branch.type for _, branch in branches)])
+def build_case(branches: Sequence[tuple[Condition, Expression]], default: Expression) -> Expression:
+    kind = find_common_type([default.type, *(branch.type for _, branch in branches)])
 
     def value(row: Row) -> Value:
         for condition, branch in branches:
@@ -186,7 +186,7 @@ def case(branches: Sequence[tuple[Condition, Expression]], default: Expression) 
     return Expression(f"CASE {branch_texts} ELSE {default.text} END", kind, value)
 
 
-def isnull(a: Expression, b: Expression) -> Expression:
+def build_isnull(a: Expression, b: Expression) -> Expression:
     """Return ISNULL(a, b), which has the type of *a*."""
 
     def value(row: Row) -> Value:
@@ -196,8 +196,8 @@ def isnull(a: Expression, b: Expression) -> Expression:
     return Expression(f"ISNULL({a.text}, {b.text})", a.type, value)
 
 
-def coalesce(parts: Sequence[Expression]) -> Expression:
-    kind = common([part.type for part in parts])
+def build_coalesce(parts: Sequence[Expression]) -> Expression:
+    kind = find_common_type([part.type for part in parts])
 
     def value(row: Row) -> Value:
         value = next((v for v in (part.value(row) for part in parts) if v is not None), None)
@@ -209,19 +209,19 @@ def coalesce(parts: Sequence[Expression]) -> Expression:
 # --- conditions --------------------------------------------------------------------------------------------
 
 
-def key(value: Value) -> Any:
+def build_key(value: Value) -> Any:
     """Return a key that equal values share: texts compare without case and blanks at the end."""
     return value.rstrip(" ").lower() if isinstance(value, str) else value
 
 
-def comparison(sign: str, a: Expression, b: Expression) -> Condition:
-    kind = common([a.type, b.type])
+def build_comparison(sign: str, a: Expression, b: Expression) -> Condition:
+    kind = find_common_type([a.type, b.type])
 
     def holds(row: Row) -> bool | None:
         x, y = convert_value(a.value(row), kind), convert_value(b.value(row), kind)
         if x is None or y is None:
             return None
-        left, right = key(x), key(y)
+        left, right = build_key(x), build_key(y)
         return bool(
             {
                 "=": left == right, "<>": left != right, "<": left < right, "<=": left <= right,
@@ -238,14 +238,14 @@ def is_null(a: Expression, negated: bool) -> Condition:
     )
 
 
-def among(a: Expression, parts: Sequence[Expression], negated: bool) -> Condition:
-    equality = any_of([comparison("=", a, part) for part in parts])
+def build_in(a: Expression, parts: Sequence[Expression], negated: bool) -> Condition:
+    equality = any_of([build_comparison("=", a, part) for part in parts])
     text = f"{a.text} {'NOT ' if negated else ''}IN ({', '.join(part.text for part in parts)})"
-    return Condition(text, (lambda row: opposite(equality.holds(row))) if negated else equality.holds)
+    return Condition(text, (lambda row: negate_truth(equality.holds(row))) if negated else equality.holds)
 
 
 def build_between(a: Expression, low: Expression, high: Expression) -> Condition:
-    bounds = all_of([comparison(">=", a, low), comparison("<=", a, high)])
+    bounds = all_of([build_comparison(">=", a, low), build_comparison("<=", a, high)])
     return Condition(f"{a.text} BETWEEN {low.text} AND {high.text}", bounds.holds)
 
 
@@ -270,12 +270,12 @@ def build_like(a: Expression, pattern: str) -> Condition:
     return Condition(f"{a.text} LIKE '{pattern}'", holds)
 
 
-def opposite(value: bool | None) -> bool | None:
+def negate_truth(value: bool | None) -> bool | None:
     return None if value is None else not value
 
 
-def negation(a: Condition) -> Condition:
-    return Condition(f"NOT ({a.text})", lambda row: opposite(a.holds(row)))
+def build_negation(a: Condition) -> Condition:
+    return Condition(f"NOT ({a.text})", lambda row: negate_truth(a.holds(row)))
 
 
 def all_of(parts: Sequence[Condition]) -> Condition:
@@ -297,7 +297,7 @@ def any_of(parts: Sequence[Condition]) -> Condition:
 # --- aggregates --------------------------------------------------------------------------------------------
 
 
-def aggregate(name: str, values: Sequence[Value], kind: Type) -> Value:
+def compute_aggregate(name: str, values: Sequence[Value], kind: Type) -> Value:
     """Return COUNT, SUM, AVG, MIN or MAX of the non-NULL values; NULL for none, except COUNT."""
     non_null_values = [value for value in values if value is not None]
     if name == "COUNT":
@@ -305,7 +305,7 @@ def aggregate(name: str, values: Sequence[Value], kind: Type) -> Value:
     if not non_null_values:
         return None
     if name in ("MIN", "MAX"):
-        return (min if name == "MIN" else max)(non_null_values, key=key)
+        return (min if name == "MIN" else max)(non_null_values, key=build_key)
     total = sum((Decimal(value) for value in non_null_values), Decimal(0))
     if kind == INT:
         whole_total = int(total)

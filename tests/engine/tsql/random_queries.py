@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from engine.internal_errors import INTERNAL_ERROR
 from engine.model import World
-from tests.engine.tsql.console import ask, collect_answers
-from tests.engine.worlds import P, lab
+from tests.engine.tsql.console import collect_unchecked_answers, submit_batch
+from tests.engine.worlds import P, build_lab
 
 _FUNCTION_NAMES = """
 ABS CEILING ROUND POWER LOG PI SIGN LEN DATALENGTH LEFT SUBSTRING REPLACE STUFF UPPER LTRIM CHARINDEX PATINDEX CONCAT
@@ -123,10 +123,10 @@ class Grammar:
 
 def build_world() -> World:
     """Return a world of SQL Server 2022 with two small tables."""
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     world.update_instance(P, version=2022)
     tables = "CREATE TABLE t (a int, b varchar(20)); CREATE TABLE u (a int, c datetime)"
-    ask(
+    submit_batch(
         world,
         P,
         f"USE Sales; {tables}; INSERT t VALUES (1, 'x'), (2, NULL); INSERT u VALUES (1, 0)",
@@ -140,7 +140,7 @@ def find_unforeseen(count: int, seed: int) -> list[str]:
     base, grammar, problems = build_world(), Grammar(random.Random(seed)), []
     for _ in range(count):
         text = f"USE Sales; DECLARE @v int = 1; {grammar.build_statement()}"
-        for answer in collect_answers(base.fork(), P, text, then_s=2):
+        for answer in collect_unchecked_answers(base.fork(), P, text, then_s=2):
             problems += [f"{line}: {text}" for line in answer.texts if INTERNAL_ERROR in line]
     return problems
 

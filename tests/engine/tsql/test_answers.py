@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.tsql.console import Answer, ask
-from tests.engine.worlds import P, lab
+from tests.engine.tsql.console import Answer, submit_batch
+from tests.engine.worlds import P, build_lab
 from tests.events import read_field
 
 COUNT = re.compile(r"\(\d+ rows? affected\)")
@@ -62,11 +62,11 @@ def format_cell(value: object) -> str:
 
 @pytest.mark.parametrize(("statement", "wanted"), list(list_cases()))
 def test_the_result_matches_sql_server(statement: str, wanted: str) -> None:
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     version = re.match(r"@(\d{4}) ", statement)
     world.update_instance(P, version=int(version[1]) if version else 2014)
     query = statement[version.end() :] if version else statement
-    assert format_answer(ask(world, P, query, then_s=3), wanted) == wanted
+    assert format_answer(submit_batch(world, P, query, then_s=3), wanted) == wanted
 
 
 @pytest.mark.parametrize(
@@ -93,5 +93,5 @@ def test_the_result_matches_sql_server(statement: str, wanted: str) -> None:
     ],
 )
 def test_the_error_state_matches_public_outputs(statement: str, state: int) -> None:
-    messages = read_field(ask(lab(workload="none"), P, statement, then_s=3).event, "messages")
+    messages = read_field(submit_batch(build_lab(workload="none"), P, statement, then_s=3).event, "messages")
     assert [message["state"] for message in messages if message["number"] not in (0, 3013)] == [state]

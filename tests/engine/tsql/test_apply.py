@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 
 from engine.model import World
-from tests.engine.tsql.console import ask
-from tests.engine.worlds import P, lab
+from tests.engine.tsql.console import submit_batch
+from tests.engine.worlds import P, build_lab
 
 SALES = "sys.databases d CROSS APPLY {} WHERE d.database_id > 4"
 
 
 def query_rows(query: str) -> list[list[object]]:
-    return ask(build_modern_world(), P, query).grids[0]
+    return submit_batch(build_modern_world(), P, query).grids[0]
 
 
 def build_modern_world() -> World:
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     world.update_instance(P, version=2014)
     return world
 
@@ -76,7 +76,7 @@ def test_pivot_and_unpivot_work() -> None:
 
 
 def test_unsimulated_forms_are_refused() -> None:
-    answer = ask(
+    answer = submit_batch(
         build_modern_world(), P, f"SELECT x.name FROM {SALES.format('(SELECT * FROM sys.objects) x')}"
     )
     assert answer.texts[0].startswith("Not simulated: CROSS APPLY and OUTER APPLY")
@@ -96,7 +96,7 @@ def test_xml_is_read_with_simple_paths(path: str, expected: list[str] | None) ->
     text = f"""DECLARE @x xml
         SET @x = '<event><data name="a"><value>1</value></data><data name="state"><value>2</value></data></event>'
         SELECT n.c.value('.', 'varchar(9)') FROM @x.nodes('{path}') AS n(c)"""
-    answer = ask(build_modern_world(), P, text)
+    answer = submit_batch(build_modern_world(), P, text)
     assert answer.grids == ([] if expected is None else [[[value] for value in expected]])
     assert expected is not None or answer.texts == [f"Not simulated: the XQuery {path}"]
 
@@ -105,11 +105,11 @@ def test_views_of_unused_features_are_empty() -> None:
     assert query_rows("SELECT * FROM sys.dm_os_cluster_nodes") == []
     old = build_modern_world()
     old.update_instance(P, version=2008)
-    assert ask(old, P, "SELECT * FROM sys.dm_hadr_database_replica_states").numbers == [208]
+    assert submit_batch(old, P, "SELECT * FROM sys.dm_hadr_database_replica_states").numbers == [208]
 
 
 def test_objects_of_a_mirrored_database_exist_after_its_failover() -> None:
     world = build_modern_world()
-    ask(world, P, "USE Sales CREATE TABLE Kept (n int) INSERT Kept SELECT 7", then_s=2)
-    ask(world, P, "USE master ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60)
-    assert ask(world, "SERVER_B", "SELECT n FROM Sales.dbo.Kept").value == 7
+    submit_batch(world, P, "USE Sales CREATE TABLE Kept (n int) INSERT Kept SELECT 7", then_s=2)
+    submit_batch(world, P, "USE master ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60)
+    assert submit_batch(world, "SERVER_B", "SELECT n FROM Sales.dbo.Kept").value == 7

@@ -10,9 +10,9 @@ from engine.model import World
 from engine.tsql.catalog.shapes import SHAPES, list_columns_in, list_reasons
 from tests.cases import sample_cases
 from tests.engine.availability.worlds import ag_lab
-from tests.engine.tsql.console import ask, run_on
+from tests.engine.tsql.console import run_on, submit_batch
 from tests.engine.tsql.literal_columns import CATALOG, literal_columns
-from tests.engine.worlds import P, lab, play
+from tests.engine.worlds import P, build_lab, play
 
 
 def test_every_constant_has_a_reason_and_a_view() -> None:
@@ -97,7 +97,7 @@ def find_contradictions(world: World, queries: tuple[str, ...]) -> list[str]:
     for server, instance in world.instances.items():
         if instance.running and not instance.hung and world.get_computer_of(server).powered:
             for query in queries:
-                answer = ask(world, f"{server}#9", query, then_s=1)
+                answer = submit_batch(world, f"{server}#9", query, then_s=1)
                 if answer.grids and answer.value:
                     misses.append(f"{server}: {query}")
     return misses
@@ -107,7 +107,7 @@ def play_randomly(
     world: World, chance: random.Random, acts: tuple[str, ...], queries: tuple[str, ...]
 ) -> None:
     main = next(iter(world.instances))
-    ask(world, main, "USE Sales; CREATE TABLE t (a int); INSERT t VALUES (1)", then_s=5)
+    submit_batch(world, main, "USE Sales; CREATE TABLE t (a int); INSERT t VALUES (1)", then_s=5)
     for _ in range(12):
         server = chance.choice([main, main, *world.instances])
         window = f"{server}#{chance.randint(1, 3)}"
@@ -121,26 +121,26 @@ def play_randomly(
 
 def test_files_of_a_mirror_are_restoring() -> None:
     query = "SELECT DISTINCT state_desc FROM sys.master_files WHERE database_id = DB_ID('Sales')"
-    world = lab(workload="none")
-    assert ask(world, "SERVER_A", query).value == "ONLINE"
-    assert ask(world, "SERVER_B", query).value == "RESTORING"
+    world = build_lab(workload="none")
+    assert submit_batch(world, "SERVER_A", query).value == "ONLINE"
+    assert submit_batch(world, "SERVER_B", query).value == "RESTORING"
 
 
 def test_logins_show_their_fixed_server_roles() -> None:
-    world = lab(workload="none")
-    ask(world, "SERVER_A", "CREATE LOGIN ann WITH PASSWORD = 'Pa55word!'")
+    world = build_lab(workload="none")
+    submit_batch(world, "SERVER_A", "CREATE LOGIN ann WITH PASSWORD = 'Pa55word!'")
     roles = "sysadmin, securityadmin, dbcreator FROM sys.syslogins WHERE name IN ('sa', 'ann') ORDER BY name"
-    assert ask(world, "SERVER_A", f"SELECT {roles}").grids == [[[0, 0, 0], [1, 0, 0]]]
-    ask(world, "SERVER_A", "EXEC sp_addsrvrolemember 'ann', 'securityadmin'")
-    assert ask(world, "SERVER_A", f"SELECT {roles}").grids == [[[0, 1, 0], [1, 0, 0]]]
-    ask(world, "SERVER_A", "EXEC sp_addsrvrolemember 'ann', 'sysadmin'")
-    assert ask(world, "SERVER_A", f"SELECT {roles}").grids == [[[1, 1, 0], [1, 0, 0]]]
+    assert submit_batch(world, "SERVER_A", f"SELECT {roles}").grids == [[[0, 0, 0], [1, 0, 0]]]
+    submit_batch(world, "SERVER_A", "EXEC sp_addsrvrolemember 'ann', 'securityadmin'")
+    assert submit_batch(world, "SERVER_A", f"SELECT {roles}").grids == [[[0, 1, 0], [1, 0, 0]]]
+    submit_batch(world, "SERVER_A", "EXEC sp_addsrvrolemember 'ann', 'sysadmin'")
+    assert submit_batch(world, "SERVER_A", f"SELECT {roles}").grids == [[[1, 1, 0], [1, 0, 0]]]
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_views_agree_in_random_mirroring_runs(seed: int) -> None:
     acts = ("power-off SERVER_B", "power-on SERVER_B", "restart-service SERVER_A")
-    play_randomly(lab(workload="none"), random.Random(seed), acts, EQUAL)
+    play_randomly(build_lab(workload="none"), random.Random(seed), acts, EQUAL)
 
 
 @pytest.mark.parametrize("seed", sample_cases(2, range(2)))
@@ -181,9 +181,9 @@ def test_views_agree_in_random_group_runs(seed: int) -> None:
     ],
 )
 def test_a_column_that_a_statement_can_change_shows_the_change(text: str, query: str, value: object) -> None:
-    world = lab(workload="none")
-    assert not ask(world, P, text).numbers
-    assert ask(world, P, f"SELECT {query}").value == value
+    world = build_lab(workload="none")
+    assert not submit_batch(world, P, text).numbers
+    assert submit_batch(world, P, f"SELECT {query}").value == value
 
 
 @pytest.mark.parametrize("counter", ["Page Splits/sec", "page splits/SEC"])
@@ -191,7 +191,8 @@ def test_a_constant_counter_is_also_reported_on_insert(counter: str) -> None:
     text = f"""CREATE TABLE #t (v bigint)
         INSERT #t SELECT cntr_value FROM sys.dm_os_performance_counters WHERE counter_name = '{counter}'"""
     assert any(
-        "what moves the counters Page Splits/sec" in line for line in ask(lab(), P, text, then_s=2).texts
+        "what moves the counters Page Splits/sec" in line
+        for line in submit_batch(build_lab(), P, text, then_s=2).texts
     )
 
 
@@ -232,8 +233,8 @@ TAKEN = "CREATE DATABASE R; BACKUP DATABASE R TO DISK = 'D:\\r.bak'"
 )
 def test_a_changed_setting_is_in_its_column(text: str, query: str, rows: list[list[object]]) -> None:
     world = ag_lab(version=2019)
-    ask(world, "NODE_1", text, then_s=60)
-    assert ask(world, "NODE_1", f"SELECT {query}", then_s=2).grids == [rows]
+    submit_batch(world, "NODE_1", text, then_s=60)
+    assert submit_batch(world, "NODE_1", f"SELECT {query}", then_s=2).grids == [rows]
 
 
 @pytest.mark.parametrize(
@@ -246,4 +247,4 @@ def test_a_changed_setting_is_in_its_column(text: str, query: str, rows: list[li
     ],
 )
 def test_a_module_option_that_the_catalog_would_show_is_refused(text: str) -> None:
-    assert any(line.startswith("Not simulated") for line in ask(lab(), P, text).texts)
+    assert any(line.startswith("Not simulated") for line in submit_batch(build_lab(), P, text).texts)

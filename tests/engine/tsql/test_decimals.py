@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.tsql.console import Answer, ask
-from tests.engine.worlds import P, lab
+from tests.engine.tsql.console import Answer, submit_batch
+from tests.engine.worlds import P, build_lab
 
 
 @pytest.mark.parametrize(
@@ -28,12 +28,12 @@ from tests.engine.worlds import P, lab
     ],
 )
 def test_an_expression_has_the_digits_of_its_type(expression: str, expected: object) -> None:
-    assert ask(lab(), P, f"SELECT {expression}").value == expected
+    assert submit_batch(build_lab(), P, f"SELECT {expression}").value == expected
 
 
 def test_a_variable_has_the_digits_of_its_declaration() -> None:
     text = "DECLARE @d decimal(10, 2) SET @d = 5 PRINT @d PRINT 'x' + CAST(@d AS varchar(10)) SELECT @d"
-    answer = ask(lab(), P, text)
+    answer = submit_batch(build_lab(), P, text)
     assert (answer.texts[:2], answer.value) == (["5.00", "x5.00"], "5.00")
 
 
@@ -41,22 +41,22 @@ def test_columns_have_the_digits_of_their_table_or_expression() -> None:
     text = """CREATE TABLE #t (mb decimal(10, 2), n int) INSERT #t SELECT 5.5, 2
         SELECT mb, n FROM #t SELECT * FROM #t
         SELECT x.h FROM (SELECT CAST(n AS decimal(5, 3)) AS h FROM #t) x"""
-    assert ask(lab(), P, text).grids == [[["5.50", 2]], [["5.50", 2]], [["2.000"]]]
+    assert submit_batch(build_lab(), P, text).grids == [[["5.50", 2]], [["5.50", 2]], [["2.000"]]]
 
 
 def test_rows_inserted_into_a_table_stay_numbers() -> None:
     text = """CREATE TABLE #t (n decimal(10, 3)) INSERT #t EXEC ('SELECT CAST(1.5 AS decimal(5, 2))')
         SELECT n, CASE WHEN n * 2 = 3 THEN 'yes' END FROM #t"""
-    assert ask(lab(), P, text).grids == [[["1.500", "yes"]]]
+    assert submit_batch(build_lab(), P, text).grids == [[["1.500", "yes"]]]
 
 
 NINES = "9" * 38
 
 
 def run_on_2014(text: str) -> Answer:
-    world = lab()
+    world = build_lab()
     world.update_instance(P, version=2014)
-    return ask(world, P, text, then_s=3)
+    return submit_batch(world, P, text, then_s=3)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_long_decimals_in_tables_are_added_compared_and_ordered_exactly() -> Non
 def test_scope_identity_finds_the_row_of_a_twenty_digit_identity() -> None:
     text = """CREATE TABLE #t (id numeric(20, 0) IDENTITY, n int) INSERT #t VALUES (1) INSERT #t VALUES (2)
         SELECT id, n, @@IDENTITY FROM #t WHERE id = SCOPE_IDENTITY()"""
-    assert ask(lab(), P, text).grids == [[[2, 2, 2]]]
+    assert submit_batch(build_lab(), P, text).grids == [[[2, 2, 2]]]
 
 
 @pytest.mark.parametrize(
@@ -133,4 +133,4 @@ def test_a_value_beyond_every_type_is_an_error(expression: str, number: int) -> 
 
 def test_an_argument_keeps_its_stored_digits() -> None:
     text = "EXEC sp_executesql N'SELECT @a, @b, @c', N'@a money, @b float, @c int', -$922337203685.25, -1.5e-5, - 3"
-    assert ask(lab(), P, text).grids == [[["-922337203685.25", -1.5e-05, -3]]]
+    assert submit_batch(build_lab(), P, text).grids == [[["-922337203685.25", -1.5e-05, -3]]]

@@ -6,9 +6,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine import tsql
-from tests.engine.tsql.console import answers, run_on
+from tests.engine.tsql.console import collect_answers, run_on
 from tests.engine.tsql.random_queries import find_unforeseen
-from tests.engine.worlds import lab
+from tests.engine.worlds import build_lab
 from tests.events import read_field
 
 _TEXT = """
@@ -30,8 +30,8 @@ anything = st.text(max_size=80)
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.one_of(token_soup, anything))
 def test_any_text_is_parsed_or_refused(text: str) -> None:
-    world = lab(workload="none")
-    for answer in answers(world, "SERVER_A", text, then_s=2):
+    world = build_lab(workload="none")
+    for answer in collect_answers(world, "SERVER_A", text, then_s=2):
         assert read_field(answer.event, "messages")
     tsql.cancel_batches(world, "SERVER_A")
     run_on(world, 0)
@@ -43,7 +43,7 @@ def test_any_text_is_parsed_or_refused(text: str) -> None:
 @settings(max_examples=100, deadline=None)
 @given(token_soup, st.integers(0, 200))
 def test_completion_never_fails(text: str, position: int) -> None:
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     for word in tsql.list_candidates(world, "SERVER_A", text, min(position, len(text))):
         assert word
 

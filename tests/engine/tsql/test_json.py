@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from engine.model import World
-from tests.engine.tsql.console import ask
-from tests.engine.worlds import P, lab
+from tests.engine.tsql.console import submit_batch
+from tests.engine.worlds import P, build_lab
 
 
 @pytest.fixture(scope="module")
 def world() -> World:
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     world.update_instance(P, version=2017)
     return world
 
@@ -53,7 +53,7 @@ DOC = '{"a": {"b": [10, {"c": "x\\"y"}], "n": null, "t": true}, "two words": 2}'
     ],
 )
 def test_the_json_value_matches_sql_server(world: World, call: str, value: object) -> None:
-    assert ask(world, P, f"DECLARE @j nvarchar(max) = N'{DOC}' SELECT {call}").value == value
+    assert submit_batch(world, P, f"DECLARE @j nvarchar(max) = N'{DOC}' SELECT {call}").value == value
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_the_json_value_matches_sql_server(world: World, call: str, value: objec
     ],
 )
 def test_the_json_error_matches_sql_server(world: World, call: str, number: int) -> None:
-    assert ask(world, P, f"SELECT {call}").numbers == [number]
+    assert submit_batch(world, P, f"SELECT {call}").numbers == [number]
 
 
 @pytest.mark.parametrize(
@@ -97,22 +97,22 @@ def test_the_json_error_matches_sql_server(world: World, call: str, number: int)
     ],
 )
 def test_table_functions_return_rows(world: World, query: str, rows: list[list[object]]) -> None:
-    answer = ask(world, P, query)
+    answer = submit_batch(world, P, query)
     assert answer.grids == [rows], answer.texts
 
 
 def test_a_json_check_constraint_is_enforced(world: World) -> None:
-    ask(world, P, "CREATE TABLE j (d nvarchar(max) CHECK (ISJSON(d) = 1))")
-    assert ask(world, P, "INSERT j VALUES ('{}'); SELECT COUNT(*) FROM j").value == 1
-    assert ask(world, P, "INSERT j VALUES ('no')").numbers[0] == 547
+    submit_batch(world, P, "CREATE TABLE j (d nvarchar(max) CHECK (ISJSON(d) = 1))")
+    assert submit_batch(world, P, "INSERT j VALUES ('{}'); SELECT COUNT(*) FROM j").value == 1
+    assert submit_batch(world, P, "INSERT j VALUES ('no')").numbers[0] == 547
 
 
 @pytest.mark.parametrize("query", ["SELECT * FROM OPENJSON('[]')", "SELECT * FROM STRING_SPLIT('a', ',')"])
 def test_versions_before_2016_have_no_json_table_function(query: str) -> None:
-    old = lab(workload="none")
+    old = build_lab(workload="none")
     old.update_instance(P, version=2014)
-    assert ask(old, P, query).numbers == [208]
+    assert submit_batch(old, P, query).numbers == [208]
 
 
 def test_unsimulated_features_are_named(world: World) -> None:
-    assert ask(world, P, "SELECT COMPRESS('a')").texts == ["Not simulated: the function compress"]
+    assert submit_batch(world, P, "SELECT COMPRESS('a')").texts == ["Not simulated: the function compress"]

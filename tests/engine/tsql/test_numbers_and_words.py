@@ -11,8 +11,8 @@ from engine.model import World
 from engine.tsql.catalog.shapes import SHAPES, list_columns_in
 from engine.tsql.catalog.view import VIEWS
 from tests.engine.availability.worlds import ag_lab
-from tests.engine.tsql.console import ask
-from tests.engine.worlds import lab, play
+from tests.engine.tsql.console import submit_batch
+from tests.engine.worlds import build_lab, play
 
 DOCUMENTED: dict[str, str] = {
     "availability_mode": "0 ASYNCHRONOUS_COMMIT 1 SYNCHRONOUS_COMMIT 4 CONFIGURATION_ONLY",
@@ -155,7 +155,7 @@ def list_pairs(world: World, server: str) -> set[tuple[str, str, str, str]]:
         pairs = sorted(column for column in columns if f"{column}_desc" in columns)
         if pairs:
             wanted = ", ".join(f"[{column}], [{column}_desc]" for column in pairs)
-            answer = ask(world, server, f"SELECT DISTINCT {wanted} FROM {name}", then_s=5)
+            answer = submit_batch(world, server, f"SELECT DISTINCT {wanted} FROM {name}", then_s=5)
             for row in answer.grids[0] if answer.grids else []:
                 for place, column in enumerate(pairs):
                     seen_values.add((name, column, str(row[2 * place]).strip(), str(row[2 * place + 1])))
@@ -167,7 +167,7 @@ def list_known_pairs(text: str) -> set[tuple[str, str]]:
     return {(number, word.replace("|", " ")) for number, word in zip(parts[::2], parts[1::2], strict=True)}
 
 
-def check(world: World) -> None:
+def check_columns(world: World) -> None:
     wrong_values, unlisted = [], set()
     for server, instance in world.instances.items():
         if not instance.running or not world.get_computer_of(server).powered:
@@ -185,13 +185,13 @@ def check(world: World) -> None:
 
 @pytest.mark.parametrize("script", MIRRORING_PLAYS)
 def test_mirroring_numbers_and_descriptions_agree(script: str) -> None:
-    world = lab()
+    world = build_lab()
     play(world, script, 20)
-    check(world)
+    check_columns(world)
 
 
 @pytest.mark.parametrize("script", GROUP_PLAYS)
 def test_group_numbers_and_descriptions_agree(script: str) -> None:
     world = ag_lab(version=2022)
     play(world, script, 20)
-    check(world)
+    check_columns(world)

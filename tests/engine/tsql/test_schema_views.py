@@ -7,38 +7,38 @@ import pytest
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
 from tests.engine.availability.worlds import SCENARIOS
-from tests.engine.tsql.console import ask
-from tests.engine.worlds import P, lab
+from tests.engine.tsql.console import submit_batch
+from tests.engine.worlds import P, build_lab
 
 TABLES = """CREATE TABLE p (id int CONSTRAINT pk PRIMARY KEY, code varchar(9) CONSTRAINT uq UNIQUE)
 CREATE TABLE c (id int CONSTRAINT fk REFERENCES p (id), n int, CONSTRAINT ck CHECK (n > 0))"""
 
 
 def test_each_constraint_has_its_columns() -> None:
-    world = lab(workload="none")
-    ask(world, P, TABLES)
+    world = build_lab(workload="none")
+    submit_batch(world, P, TABLES)
     text = """SELECT CONSTRAINT_NAME, TABLE_NAME, COLUMN_NAME FROM INFORMATION_SCHEMA.CONSTRAINT_COLUMN_USAGE
         ORDER BY CONSTRAINT_NAME"""
-    answer = ask(world, P, text)
+    answer = submit_batch(world, P, text)
     assert answer.grids[0] == [["ck", "c", "n"], ["fk", "c", "id"], ["pk", "p", "id"], ["uq", "p", "code"]]
     assert not any("Not simulated" in line for line in answer.texts)
 
 
 def test_dates_and_numbers_have_their_precision() -> None:
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     world.update_instance(P, version=2014)
-    ask(
+    submit_batch(
         world,
         P,
         "CREATE TABLE d (a datetime2, b datetime2(3), c datetime, d time, e date, f smalldatetime, g int, h float)",
     )
     text = """SELECT DATETIME_PRECISION, NUMERIC_PRECISION_RADIX FROM INFORMATION_SCHEMA.COLUMNS
         WHERE TABLE_NAME = 'd' ORDER BY ORDINAL_POSITION"""
-    assert ask(world, P, text).grids[0] == [
+    assert submit_batch(world, P, text).grids[0] == [
         [7, None], [3, None], [3, None], [7, None], [0, None], [0, None], [None, 10], [None, 2],
     ]  # fmt: skip
     digits = "SELECT precision, scale FROM sys.columns WHERE object_id = OBJECT_ID('d') ORDER BY column_id"
-    assert ask(world, P, digits).grids[0] == [
+    assert submit_batch(world, P, digits).grids[0] == [
         [27, 7],
         [23, 3],
         [23, 3],
@@ -54,29 +54,29 @@ def test_dates_and_numbers_have_their_precision() -> None:
 def test_tables_of_msdb_are_objects(view: str) -> None:
     column = "TABLE_NAME" if "TABLES" in view else "name"
     text = f"SELECT COUNT(*) FROM msdb.{view} WHERE {column} IN ('sysjobs', 'backupset', 'suspect_pages')"
-    assert ask(lab(), P, text).value == 3
+    assert submit_batch(build_lab(), P, text).value == 3
 
 
 def test_system_objects_are_distinguished_from_user_objects() -> None:
-    world = lab(workload="none")
-    ask(world, P, "USE msdb; CREATE TABLE mine (a int)")
+    world = build_lab(workload="none")
+    submit_batch(world, P, "USE msdb; CREATE TABLE mine (a int)")
     table_query = "SELECT name FROM msdb.sys.tables WHERE is_ms_shipped = 0"
-    assert ask(world, P, table_query, then_s=2).grids == [[["mine"]]]
+    assert submit_batch(world, P, table_query, then_s=2).grids == [[["mine"]]]
     id_query = "SELECT COUNT(*) FROM msdb.sys.tables WHERE object_id <> OBJECT_ID('msdb.dbo.' + name)"
-    assert ask(world, P, id_query, then_s=5).value == 0
+    assert submit_batch(world, P, id_query, then_s=5).value == 0
     column = """SELECT COUNT(*) FROM msdb.sys.columns WHERE object_id = OBJECT_ID('msdb.dbo.backupset')
         AND name = 'is_copy_only'"""
-    assert ask(world, P, column, then_s=5).value == 1
+    assert submit_batch(world, P, column, then_s=5).value == 1
     view = "SELECT type FROM msdb.sys.objects WHERE name = 'sysjobs_view'"
-    assert ask(world, P, view, then_s=5).value.strip() == "V"
+    assert submit_batch(world, P, view, then_s=5).value.strip() == "V"
 
 
 def test_a_consistency_check_is_logged() -> None:
-    world = lab(workload="none")
-    ask(world, P, "DBCC CHECKDB ('Sales')", then_s=3600)
-    answer = ask(world, P, "DBCC CHECKDB ('master') WITH NO_INFOMSGS; DBCC CHECKDB ('msdb')")
+    world = build_lab(workload="none")
+    submit_batch(world, P, "DBCC CHECKDB ('Sales')", then_s=3600)
+    answer = submit_batch(world, P, "DBCC CHECKDB ('master') WITH NO_INFOMSGS; DBCC CHECKDB ('msdb')")
     assert "CHECKDB found 0 allocation errors and 0 consistency errors in database 'msdb'." in answer.texts
-    (rows,) = ask(world, P, "EXEC sp_readerrorlog 0, 1, 'DBCC CHECKDB'").grids
+    (rows,) = submit_batch(world, P, "EXEC sp_readerrorlog 0, 1, 'DBCC CHECKDB'").grids
     texts = [row[2].strip() for row in rows]
     assert [text.partition(" Elapsed")[0] for text in texts] == [
         r"DBCC CHECKDB (Sales) executed by CORP\dba found 0 errors and repaired 0 errors.",
@@ -90,9 +90,11 @@ def test_the_errorlog_of_a_cluster_instance_names_its_node() -> None:
     text = (SCENARIOS / "fci-lab.toml").read_text(encoding="utf-8")
     world = build_world(load_scenario(text, "fci-lab"), 1)
     line = "The NETBIOS name of the local node that is running the server is 'NODE_1'."
-    grid = ask(world, "SQLFCI1", "EXEC sp_readerrorlog 0, 1, 'NETBIOS'").grids[0]
+    grid = submit_batch(world, "SQLFCI1", "EXEC sp_readerrorlog 0, 1, 'NETBIOS'").grids[0]
     assert [row[2].partition(" This is")[0] for row in grid] == [line]
 
 
 def test_the_agent_log_is_reported_as_not_simulated() -> None:
-    assert any("Not simulated" in line for line in ask(lab(), P, "EXEC sp_readerrorlog 0, 2").texts)
+    assert any(
+        "Not simulated" in line for line in submit_batch(build_lab(), P, "EXEC sp_readerrorlog 0, 2").texts
+    )

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from engine.model import World
 from tests.engine.tsql import oracle as o
-from tests.engine.tsql.console import ask
-from tests.engine.worlds import P, lab
+from tests.engine.tsql.console import submit_batch
+from tests.engine.worlds import P, build_lab
 
-COLUMNS = {"i": o.INT, "d": o.decimal(5, 2), "t": o.varchar(3)}
+COLUMNS = {"i": o.INT, "d": o.build_decimal(5, 2), "t": o.build_varchar(3)}
 
 ints = st.one_of(st.none(), st.integers(-20, 20))
 decimals = st.one_of(st.none(), st.integers(-999, 999).map(lambda n: Decimal(n).scaleb(-2)))
@@ -26,74 +26,76 @@ signs = st.sampled_from(["=", "<>", "<", "<=", ">", ">="])
 
 def draw_numbers(depth: int) -> st.SearchStrategy[o.Expression]:
     leaves = st.one_of(
-        ints.map(lambda n: o.literal(n, o.INT)),
-        decimals.map(lambda n: o.literal(n, o.decimal(5, 2))),
-        st.sampled_from("id").map(lambda name: o.column(name, COLUMNS[name])),
+        ints.map(lambda n: o.build_literal(n, o.INT)),
+        decimals.map(lambda n: o.build_literal(n, o.build_decimal(5, 2))),
+        st.sampled_from("id").map(lambda name: o.build_column(name, COLUMNS[name])),
     )
     if not depth:
         return leaves
     inner = draw_numbers(depth - 1)
     return st.one_of(
         leaves,
-        st.builds(o.arithmetic, st.sampled_from("+-*/"), inner, inner),
-        st.builds(o.isnull, inner, inner),
-        st.lists(inner, min_size=2, max_size=3).map(o.coalesce),
-        st.builds(lambda c, a, b: o.case([(c, a)], b), draw_conditions(depth - 1), inner, inner),
+        st.builds(o.build_arithmetic, st.sampled_from("+-*/"), inner, inner),
+        st.builds(o.build_isnull, inner, inner),
+        st.lists(inner, min_size=2, max_size=3).map(o.build_coalesce),
+        st.builds(lambda c, a, b: o.build_case([(c, a)], b), draw_conditions(depth - 1), inner, inner),
     )
 
 
 def draw_strings(depth: int) -> st.SearchStrategy[o.Expression]:
     leaves = st.one_of(
-        texts.map(lambda text: o.literal(text, o.varchar(len(text or "a")))),
-        st.just(o.column("t", COLUMNS["t"])),
+        texts.map(lambda text: o.build_literal(text, o.build_varchar(len(text or "a")))),
+        st.just(o.build_column("t", COLUMNS["t"])),
     )
     if not depth:
         return leaves
     inner = draw_strings(depth - 1)
     return st.one_of(
         leaves,
-        st.builds(o.concatenate, inner, inner),
-        st.builds(o.isnull, inner, inner),
-        st.lists(inner, min_size=2, max_size=3).map(o.coalesce),
-        st.builds(lambda c, a, b: o.case([(c, a)], b), draw_conditions(depth - 1), inner, inner),
+        st.builds(o.build_concatenation, inner, inner),
+        st.builds(o.build_isnull, inner, inner),
+        st.lists(inner, min_size=2, max_size=3).map(o.build_coalesce),
+        st.builds(lambda c, a, b: o.build_case([(c, a)], b), draw_conditions(depth - 1), inner, inner),
     )
 
 
 def draw_conditions(depth: int) -> st.SearchStrategy[o.Condition]:
     number, text = draw_numbers(depth), draw_strings(depth)
     simple = st.one_of(
-        st.builds(o.comparison, signs, number, number),
-        st.builds(o.comparison, signs, text, text),
+        st.builds(o.build_comparison, signs, number, number),
+        st.builds(o.build_comparison, signs, text, text),
         st.builds(o.is_null, st.one_of(number, text), st.booleans()),
-        st.builds(o.among, number, st.lists(number, min_size=1, max_size=3), st.booleans()),
-        st.builds(o.among, text, st.lists(text, min_size=1, max_size=3), st.booleans()),
+        st.builds(o.build_in, number, st.lists(number, min_size=1, max_size=3), st.booleans()),
+        st.builds(o.build_in, text, st.lists(text, min_size=1, max_size=3), st.booleans()),
         st.builds(o.build_between, number, number, number),
         st.builds(o.build_like, st.sampled_from(["a", "A", "b", "ab", None]).map(
-            lambda value: o.literal(value, o.varchar(len(value or "a")))), patterns),
+            lambda value: o.build_literal(value, o.build_varchar(len(value or "a")))), patterns),
     )  # fmt: skip
     if not depth:
         return simple
     inner = draw_conditions(depth - 1)
     lists = st.lists(inner, min_size=2, max_size=3)
-    return st.one_of(simple, lists.map(o.all_of), lists.map(o.any_of), inner.map(o.negation))
+    return st.one_of(simple, lists.map(o.all_of), lists.map(o.any_of), inner.map(o.build_negation))
 
 
 def format_source(values: list[dict[str, o.Value]]) -> str:
     """Return the rows as a derived table."""
-    cells = [", ".join(o.literal(row[name], kind).text for name, kind in COLUMNS.items()) for row in values]
+    cells = [
+        ", ".join(o.build_literal(row[name], kind).text for name, kind in COLUMNS.items()) for row in values
+    ]
     types = "CAST(i AS int) i, CAST(d AS decimal(5, 2)) d, CAST(t AS varchar(3)) t"
     return f"(SELECT {types} FROM (VALUES {', '.join(f'({row})' for row in cells)}) v (i, d, t)) s"
 
 
 @cache
 def build_world() -> World:
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     world.update_instance(P, version=2014)
     return world
 
 
 def run_queries(*queries: str) -> list[list[list[Any]]]:
-    answer = ask(build_world(), P, "SET NOCOUNT ON " + "\n".join(queries), then_s=1)
+    answer = submit_batch(build_world(), P, "SET NOCOUNT ON " + "\n".join(queries), then_s=1)
     assert answer.numbers == [], (queries, answer.texts)
     return answer.grids
 
@@ -159,10 +161,10 @@ def test_groups_match_the_oracle(
         left = [row for row in values if condition.holds(row)]
         groups: dict[Any, list[dict[str, o.Value]]] = {}
         for row in left:
-            groups.setdefault(o.key(row[group]), []).append(row)
+            groups.setdefault(o.build_key(row[group]), []).append(row)
         wanted = [
             [
-                o.key(key),
+                o.build_key(key),
                 len(members),
                 *(compute_figure(members, name, column) for column in "id" for name in NAMES),
             ]
@@ -173,15 +175,15 @@ def test_groups_match_the_oracle(
     figures = ", ".join(f"{name}({column})" for column in "id" for name in NAMES)
     query = f"SELECT {group}, COUNT(*), {figures} FROM {format_source(values)} WHERE {condition.text} GROUP BY {group}"
     (grid,) = run_queries(query)
-    keyed_rows = [[o.key(key), *rest_cells] for key, *rest_cells in grid]
+    keyed_rows = [[o.build_key(key), *rest_cells] for key, *rest_cells in grid]
     assert sorted(keyed_rows, key=str) == sorted(wanted, key=str)
 
 
 def compute_figure(members: list[dict[str, o.Value]], name: str, column: str) -> object:
     kind = COLUMNS[column]
     if name == "COUNT" or kind == o.INT:
-        return o.aggregate(name, [row[column] for row in members], kind)
-    result = o.aggregate(name, [row[column] for row in members], kind)
+        return o.compute_aggregate(name, [row[column] for row in members], kind)
+    result = o.compute_aggregate(name, [row[column] for row in members], kind)
     scale = 6 if name == "AVG" else 2
     return None if result is None else f"{Decimal(result):.{scale}f}"
 
@@ -191,7 +193,7 @@ def compute_figure(members: list[dict[str, o.Value]], name: str, column: str) ->
 def test_distinct_rows_and_their_order_match_the_oracle(
     values: list[dict[str, o.Value]], column: str, down: bool
 ) -> None:
-    keys = list(dict.fromkeys(o.key(row[column]) for row in values))
+    keys = list(dict.fromkeys(o.build_key(row[column]) for row in values))
     ordered = sorted((k for k in keys if k is not None), reverse=down)
     null_key = [None] if None in keys else []
     wanted = [*ordered, *null_key] if down else [*null_key, *ordered]
@@ -200,4 +202,4 @@ def test_distinct_rows_and_their_order_match_the_oracle(
     )
     (grid,) = run_queries(query)
     shown_keys = [format_value(key) if column == "d" else key for key in wanted]
-    assert [o.key(value) for (value,) in grid] == shown_keys
+    assert [o.build_key(value) for (value,) in grid] == shown_keys

@@ -10,8 +10,8 @@ import pytest
 import engine.tsql
 from engine.model import World
 from engine.tsql.language.reserved_words import KEYWORDS
-from tests.engine.tsql.console import Answer, ask
-from tests.engine.worlds import DB, M, P, W, do, lab
+from tests.engine.tsql.console import Answer, submit_batch
+from tests.engine.worlds import DB, M, P, W, apply_lines, build_lab
 
 VIEWS = {
     "sys.dm_exec_sessions": "program_name LIKE 'APP%'",
@@ -21,10 +21,10 @@ VIEWS = {
 
 
 def run_sql(world: World, server: str, text: str) -> Answer:
-    return ask(world, server, text, 5.0)
+    return submit_batch(world, server, text, 5.0)
 
 
-def count(world: World, server: str, view: str) -> int:
+def count_rows(world: World, server: str, view: str) -> int:
     count: int = run_sql(world, server, f"SELECT COUNT(*) FROM {view} WHERE {VIEWS[view]}").value
     return count
 
@@ -32,18 +32,18 @@ def count(world: World, server: str, view: str) -> int:
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_application_connection_is_listed_and_moves_with_it(view: str) -> None:
     """Check documented behavior: [DOC: sys.dm_exec_sessions; sys.dm_exec_connections; sys.sysprocesses]."""
-    world = lab()
-    assert [count(world, server, view) for server in (P, M, W)] == [1000, 0, 0]
-    do(world, f"workload {DB} Workload1 scale=0.5")
-    assert count(world, P, view) == 500
-    do(world, f"power-off {P}", then_s=40.0)
-    assert count(world, M, view) == 500
-    do(world, "stop-app APP")
-    assert count(world, M, view) == 0
+    world = build_lab()
+    assert [count_rows(world, server, view) for server in (P, M, W)] == [1000, 0, 0]
+    apply_lines(world, f"workload {DB} Workload1 scale=0.5")
+    assert count_rows(world, P, view) == 500
+    apply_lines(world, f"power-off {P}", then_s=40.0)
+    assert count_rows(world, M, view) == 500
+    apply_lines(world, "stop-app APP")
+    assert count_rows(world, M, view) == 0
 
 
 def test_the_counter_agrees_with_the_sessions() -> None:
-    world = lab()
+    world = build_lab()
     users = run_sql(
         world,
         P,
@@ -55,16 +55,16 @@ def test_the_counter_agrees_with_the_sessions() -> None:
 
 
 def test_agent_sessions_exist_while_the_agent_runs() -> None:
-    world = lab()
+    world = build_lab()
     query = "SELECT COUNT(*) FROM sys.dm_exec_sessions WHERE program_name LIKE 'SQLAgent - %'"
     assert run_sql(world, P, query).value == 3
-    do(world, f"stop-agent {P}")
+    apply_lines(world, f"stop-agent {P}")
     assert run_sql(world, P, query).value == 0
 
 
 def test_kill_ends_one_connection_and_the_application_opens_another() -> None:
     """Check documented behavior: [DOC: KILL]."""
-    world = lab()
+    world = build_lab()
     assert run_sql(world, P, "KILL 250").numbers == []
     assert world.clients["APP"].cut_connections == 1
     left = "SELECT COUNT(*), MAX(session_id) FROM sys.dm_exec_sessions WHERE program_name LIKE 'APP%'"
@@ -79,7 +79,7 @@ def test_kill_ends_one_connection_and_the_application_opens_another() -> None:
 
 def test_sp_who2_has_its_thirteen_columns_and_sp_who_its_nine() -> None:
     """Check documented behavior: [DOC: sp_who]."""
-    world = lab()
+    world = build_lab()
     reply = run_sql(world, P, "EXEC sp_who2")
     assert reply.columns == [
         ["SPID", "Status", "Login", "HostName", "BlkBy", "DBName", "Command", "CPUTime", "DiskIO", "LastBatch",
@@ -102,7 +102,7 @@ ARGUMENTS = {
 
 @pytest.mark.parametrize("argument", ARGUMENTS)
 def test_sp_who_takes_active_a_login_or_a_session_id(argument: str) -> None:
-    world = lab()
+    world = build_lab()
     all_rows = run_sql(world, P, "EXEC sp_who").grids[0]
     some_rows = run_sql(world, P, f"EXEC sp_who {argument}").grids[0]
     kept_rows = [row[0] for row in all_rows if ARGUMENTS[argument](row)]
@@ -111,12 +111,12 @@ def test_sp_who_takes_active_a_login_or_a_session_id(argument: str) -> None:
 
 
 def test_an_unknown_login_is_refused() -> None:
-    assert run_sql(lab(), P, "EXEC sp_who2 'nobody'").numbers == [15007]
+    assert run_sql(build_lab(), P, "EXEC sp_who2 'nobody'").numbers == [15007]
 
 
 def test_logins_of_system_services_roles_and_applications_exist() -> None:
     """Check documented behavior: [DOC: sys.server_principals; server-level roles]."""
-    world = lab()
+    world = build_lab()
     rows = run_sql(world, P, "SELECT name, type FROM sys.server_principals").grids[0]
     kinds = {name: kind.strip() for name, kind in rows}
     roles = [name for name, kind in kinds.items() if kind == "R"]
@@ -129,7 +129,7 @@ def test_logins_of_system_services_roles_and_applications_exist() -> None:
 
 def test_an_unquoted_word_is_a_valid_exec_argument() -> None:
     """A word without quotes is a text, even if it is a keyword [DOC: EXECUTE]."""
-    world = lab()
+    world = build_lab()
     plain_rows, quoted = (
         run_sql(world, P, f"EXEC sp_who2 {word}").grids[0] for word in ("active", "'active'")
     )
@@ -145,7 +145,7 @@ def test_an_unquoted_word_is_a_valid_exec_argument() -> None:
 
 def test_global_temp_tables_are_shared_and_local_ones_are_not() -> None:
     """See [DOC: CREATE TABLE, temporary tables]. Changing the table of another session is not simulated."""
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     run_sql(world, P, "CREATE TABLE ##g (a int) INSERT ##g VALUES (7) CREATE TABLE #g (a int)")
     second_window = f"{P}#2"
     assert run_sql(world, second_window, "SELECT a FROM ##g").grids == [[[7]]]
@@ -157,7 +157,7 @@ def test_global_temp_tables_are_shared_and_local_ones_are_not() -> None:
 
 def test_a_table_name_in_use_ends_the_transaction() -> None:
     """As python-tds's own test expects it: the table of the transaction can be created again."""
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     assert run_sql(world, P, "BEGIN TRAN CREATE TABLE t (a int)").numbers == []
     assert run_sql(world, P, "CREATE TABLE t (a int)").numbers == [2714]
     assert run_sql(world, P, "SELECT @@TRANCOUNT, OBJECT_ID('t')").grids == [[[0, None]]]

@@ -7,8 +7,8 @@ import pytest
 from engine.constants import COMPATIBILITY, INTERNAL_VERSION, VERSIONS
 from engine.messages import fill_message
 from engine.tsql.catalog.shapes import SHAPES, list_columns_in
-from tests.engine.tsql.console import ask
-from tests.engine.worlds import P, lab
+from tests.engine.tsql.console import submit_batch
+from tests.engine.worlds import P, build_lab
 
 COUNTS = {
     "sys.databases": (53, 56, 68, 73, 77, 78, 86, 89),
@@ -41,32 +41,34 @@ def test_no_shape_names_a_column_twice() -> None:
 
 
 def test_an_unsimulated_column_is_reported_once() -> None:
-    world = lab()
-    texts = ask(world, P, "SELECT cpu_time FROM sys.dm_exec_sessions").texts
+    world = build_lab()
+    texts = submit_batch(world, P, "SELECT cpu_time FROM sys.dm_exec_sessions").texts
     text = "SELECT scheduler_id FROM sys.dm_exec_requests"
     notice = "Not simulated: column scheduler_id of sys.dm_exec_requests; NULL here"
-    assert [line for line in ask(world, P, f"{text} {text}").texts if "Not simulated" in line] == [notice]
+    assert [line for line in submit_batch(world, P, f"{text} {text}").texts if "Not simulated" in line] == [
+        notice
+    ]
     assert not any("session_id" in line for line in texts)
 
 
 def test_a_view_without_rows_is_reported() -> None:
-    answer = ask(lab(), P, "SELECT plan_handle FROM sys.dm_exec_query_stats")
+    answer = submit_batch(build_lab(), P, "SELECT plan_handle FROM sys.dm_exec_query_stats")
     assert answer.texts[0] == "Not simulated: the rows of sys.dm_exec_query_stats; it is empty here"
 
 
 def test_padding_of_a_counter_is_ignored_in_a_join() -> None:
     text = """SELECT COUNT(*) FROM sys.databases d JOIN sys.dm_os_performance_counters p ON p.instance_name = d.name
         WHERE p.counter_name = 'Percent Log Used'"""
-    assert ask(lab(), P, text).value == 5
+    assert submit_batch(build_lab(), P, text).value == 5
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_each_version_reports_its_number(version: int) -> None:
-    world = lab()
+    world = build_lab()
     world.update_instance(P, version=version)
     text = """SELECT @@VERSION, SERVERPROPERTY('ProductVersion'), DATABASEPROPERTYEX('Sales', 'Version'),
         compatibility_level FROM sys.databases WHERE name = 'Sales'"""
-    ((name, number, internal, level),) = ask(world, P, text).grids[0]
+    ((name, number, internal, level),) = submit_batch(world, P, text).grids[0]
     assert f"SQL Server {version}" in name
     assert str(number) in name
     assert (INTERNAL_VERSION[version], COMPATIBILITY[version]) == (internal, level)
@@ -74,7 +76,7 @@ def test_each_version_reports_its_number(version: int) -> None:
 
 
 def test_cumulative_updates_add_columns_of_later_versions() -> None:
-    world = lab()
+    world = build_lab()
     update = "SELECT SERVERPROPERTY('ProductUpdateLevel'), SERVERPROPERTY('ProductLevel')"
     recovery = "SELECT target_recovery_time_in_seconds FROM sys.databases WHERE name = 'Sales'"
     host = "SELECT host_distribution FROM sys.dm_os_host_info"
@@ -83,9 +85,9 @@ def test_cumulative_updates_add_columns_of_later_versions() -> None:
         (2019, ["CU27", "RTM"], 60, "2016"),
     ):
         world.update_instance(P, version=version)
-        assert ask(world, P, update).grids == [[level]]
-        assert ask(world, P, recovery).value == seconds
-        answer = ask(world, P, host)
+        assert submit_batch(world, P, update).grids == [[level]]
+        assert submit_batch(world, P, recovery).value == seconds
+        answer = submit_batch(world, P, host)
         assert answer.numbers == ([208] if windows is None else [])
         assert windows is None or answer.value == f"Windows Server {windows}"
 

@@ -12,17 +12,17 @@ from pathlib import Path
 import pytest
 
 from tests import recordings
-from tests.engine.tsql.console import answers
-from tests.engine.worlds import lab
+from tests.engine.tsql.console import collect_answers
+from tests.engine.worlds import build_lab
 
 FOLDER = Path(__file__).parent / "transcripts"
 VERSION = re.compile(r"^Version (\d{4})\.$", re.MULTILINE)
 HEAD = re.compile(r"^>>> (\S+)(?: (\S+))?\n", re.MULTILINE)
 
 
-def record(text: str) -> str:
+def record_transcript(text: str) -> str:
     """Return the transcript of the current code."""
-    world = lab(workload="none")  # without figures of the flow model
+    world = build_lab(workload="none")  # without figures of the flow model
     for server in world.instances:
         world.update_instance(
             server, version=int(VERSION.findall(text)[0]) if VERSION.findall(text) else 2014
@@ -33,7 +33,7 @@ def record(text: str) -> str:
         batch = body.split("\n----")[0]
         output_lines.append(f">>> {window}" + (f" {seconds}" if seconds else ""))
         output_lines += [batch, "----"]
-        for answer in answers(world, window, batch, float(seconds or 0)):
+        for answer in collect_answers(world, window, batch, float(seconds or 0)):
             output_lines += answer.texts
             for columns, rows in zip(answer.columns, answer.grids, strict=True):
                 output_lines.append(" | ".join(columns))
@@ -44,4 +44,4 @@ def record(text: str) -> str:
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.txt")), ids=lambda path: path.stem)
 def test_transcripts_are_reproduced(path: Path, request: pytest.FixtureRequest) -> None:
-    recordings.check_text(path, record(path.read_text(encoding="utf-8")), request)
+    recordings.check_text(path, record_transcript(path.read_text(encoding="utf-8")), request)

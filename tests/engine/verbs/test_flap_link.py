@@ -20,8 +20,8 @@ from engine.model import World, to_ticks
 from engine.protocol import causes, network
 from engine.verbs import VERBS
 from engine.verbs.lines import find_reverse, format_usage, parse_line
-from tests.engine.drill.texts import drill
-from tests.engine.worlds import M, P, do, lab
+from tests.engine.drill.texts import build_drill
+from tests.engine.worlds import M, P, apply_lines, build_lab
 
 ROOT = Path(__file__).parents[3]
 FLAP = f"flap-link {P} {M}"
@@ -33,7 +33,7 @@ def sample_link_states(world: World, seconds: float, step_s: float) -> list[bool
     passing = []
     for _ in range(round(seconds / step_s)):
         passing.append(network.is_passing(world, P, M))
-        do(world, then_s=step_s)
+        apply_lines(world, then_s=step_s)
     return passing
 
 
@@ -42,44 +42,46 @@ def sample_link_states(world: World, seconds: float, step_s: float) -> list[bool
 
 @pytest.mark.parametrize(("option", "half_s"), [("", 1.0), (" period_s=8", 4.0)])
 def test_a_flapping_link_is_down_and_up_for_half_a_period_each(option: str, half_s: float) -> None:
-    world = lab()
-    do(world, FLAP + option, then_s=half_s / 2.0)
+    world = build_lab()
+    apply_lines(world, FLAP + option, then_s=half_s / 2.0)
     assert sample_link_states(world, 4.0 * half_s, half_s) == [False, True, False, True]
 
 
 def test_both_ends_lose_each_other_repeatedly() -> None:
-    world = lab()
-    do(world, f"{FLAP} period_s=10", then_s=60.0)
+    world = build_lab()
+    apply_lines(world, f"{FLAP} period_s=10", then_s=60.0)
     (fault,) = world.faults
     assert fault.effective_tick is not None
     assert fault.effect == f"{P} has lost {M}"
     assert causes.find_loss_cause(world, P, M)[0] == "flap-link"
-    events_later = do(world, then_s=60.0)
+    events_later = apply_lines(world, then_s=60.0)
     assert sum(event.text == f"lost {P}" and event.server == M for event in events_later) >= 4
 
 
 @pytest.mark.parametrize("line", [f"mend {M} {P}", "revert-all"])
 def test_flapping_ends_when_the_link_is_repaired(line: str) -> None:
-    world = lab()
+    world = build_lab()
     before = world.links.copy()
-    do(world, FLAP, then_s=10.5)
-    do(world, line, then_s=5.0)
+    apply_lines(world, FLAP, then_s=10.5)
+    apply_lines(world, line, then_s=5.0)
     assert world.faults[0].reverted_tick is not None
-    assert all(world.links[pair] == before.get(pair, network.get_link(lab(), *pair)) for pair in world.links)
+    assert all(
+        world.links[pair] == before.get(pair, network.get_link(build_lab(), *pair)) for pair in world.links
+    )
     assert all(sample_link_states(world, 10.0, 0.5))
 
 
 def test_a_cut_stays_while_the_link_flaps() -> None:
-    world = lab()
-    do(world, FLAP, f"cut {P} {M}", then_s=0.5)
+    world = build_lab()
+    apply_lines(world, FLAP, f"cut {P} {M}", then_s=0.5)
     assert not any(sample_link_states(world, 6.0, 0.5))
 
 
 def test_a_repeated_request_continues_with_the_new_period() -> None:
-    world = lab()
-    do(world, FLAP, f"{FLAP} period_s=8", then_s=0.5)
+    world = build_lab()
+    apply_lines(world, FLAP, f"{FLAP} period_s=8", then_s=0.5)
     assert sample_link_states(world, 8.0, 0.5) == [*[False] * 7, *[True] * 8, False]
-    do(world, f"mend {P} {M}", then_s=0.5)
+    apply_lines(world, f"mend {P} {M}", then_s=0.5)
     assert all(fault.reverted_tick is not None for fault in world.faults)
     assert all(sample_link_states(world, 10.0, 0.5))
 
@@ -101,29 +103,29 @@ def german() -> Iterator[None]:
 
 
 def test_menus_offer_the_fault_and_its_repair() -> None:
-    world = lab()
+    world = build_lab()
     offer = next(offer for offer in list_offers(world, LINK) if offer.line == FLAP)
     assert offer.group == "fault"
     assert offer.label == VERBS["flap-link"].label
-    do(world, FLAP, then_s=1.5)
+    apply_lines(world, FLAP, then_s=1.5)
     assert f"mend {P} {M}" in [offer.line for offer in list_offers(world, LINK)]
 
 
 def test_the_preview_shows_the_affected_objects() -> None:
-    assert LINK in preview_impact(lab(), FLAP).targets
+    assert LINK in preview_impact(build_lab(), FLAP).targets
 
 
 def test_typing_is_completed_and_explained_at_the_desk_and_in_the_editor() -> None:
-    assert input_line.list_completions(lab(), "flap") == ["flap-link"]
-    assert input_line.list_completions(lab(), f"{FLAP} ") == [f"{FLAP} period_s="]
+    assert input_line.list_completions(build_lab(), "flap") == ["flap-link"]
+    assert input_line.list_completions(build_lab(), f"{FLAP} ") == [f"{FLAP} period_s="]
     assert "flap-link" in complete_input("flap", lambda _: [])
     assert complete_input(f"10 {FLAP} ", lambda _: []) == ["period_s="]
     assert input_line.get_hint(FLAP) == f"{format_usage(VERBS['flap-link'])}: {VERBS['flap-link'].help}"
 
 
 def test_the_fault_list_names_its_repair_and_the_timeline_marks_it() -> None:
-    world = lab()
-    event = next(event for event in do(world, FLAP) if event.kind == "fault")
+    world = build_lab()
+    event = next(event for event in apply_lines(world, FLAP) if event.kind == "fault")
     marker = find_marker(event)
     assert marker is not None
     assert marker.kind == "fault"
@@ -134,7 +136,7 @@ def test_the_fault_list_names_its_repair_and_the_timeline_marks_it() -> None:
 
 
 def test_flapping_without_need_costs_points() -> None:
-    base_drill = drill()
+    base_drill = build_drill()
     for at_s, line in ((2.0, "flap-link SERVER_B SERVER_W"), (3.0, "mend SERVER_W SERVER_B")):
         base_drill.advance_to(to_ticks(at_s))
         base_drill.apply_line(line)

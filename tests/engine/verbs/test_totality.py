@@ -103,7 +103,7 @@ def _list_offered_words(values: Values, world: World) -> list[str]:
     return sorted({value for server in world.instances for value in values(world, server, True)})
 
 
-def check(drill: Drill, line: str) -> None:
+def check_line(drill: Drill, line: str) -> None:
     """Apply *line* to a copy; if it is refused, nothing may have changed."""
     tried = drill.fork()
     before, journal = tried.compute_state_hash(), list(tried.journal)
@@ -130,7 +130,7 @@ def _check_each(scenario: str, state: str, count: int) -> None:
         )
         @given(line=_build_lines(verb, drill))
         def check_lines(line: str) -> None:
-            check(drill, line)
+            check_line(drill, line)
 
         check_lines()
 
@@ -152,7 +152,7 @@ def test_many_lines_are_applied_or_refused_without_a_change(scenario: str, state
 @pytest.mark.parametrize("scenario", ["lab", "ag-lab", "fci-lab"])
 def test_a_line_without_a_verb_or_with_a_wrong_object_is_refused(scenario: str, line: str) -> None:
     drill = _build_drill(scenario, "calm")
-    check(drill, line)
+    check_line(drill, line)
     with pytest.raises(InputError):
         drill.fork().apply_line(line)
 

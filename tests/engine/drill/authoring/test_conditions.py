@@ -11,7 +11,7 @@ from engine.drill.authoring.facts import ConditionNames, Facts, SentBatch
 from engine.model import Program, World
 from engine.simulator import advance_world
 from tests.assertions import require
-from tests.engine.worlds import DB, P, W, do, lab
+from tests.engine.worlds import DB, P, W, apply_lines, build_lab
 
 NAMES = ConditionNames(("Sales",), ("SERVER_A", "SERVER_B", "SERVER_W"), ("APP",), programs=("orders",))
 
@@ -22,13 +22,13 @@ def is_true(text: str, world: World, *batches: SentBatch) -> bool:
 
 @pytest.fixture(scope="module")
 def healthy() -> World:
-    return lab()
+    return build_lab()
 
 
 @pytest.fixture(scope="module")
 def failed_over() -> World:
-    world = lab()
-    do(world, "power-off SERVER_A", then_s=30.0)
+    world = build_lab()
+    apply_lines(world, "power-off SERVER_A", then_s=30.0)
     return world
 
 
@@ -70,8 +70,8 @@ def test_conditions_are_evaluated(
 
 
 def test_a_database_without_a_session_is_none_despite_the_mirrors_belief() -> None:
-    world = lab()
-    do(world, "power-off SERVER_B", then_s=5.0)
+    world = build_lab()
+    apply_lines(world, "power-off SERVER_B", then_s=5.0)
     from engine.mirroring import commands
 
     commands.remove_session(world, "SERVER_A", DB)
@@ -152,7 +152,7 @@ def test_deep_nesting_is_parsed_and_limited(healthy: World) -> None:
 
 def test_names_in_brackets_are_parsed() -> None:
     names = ConditionNames(("My-DB",), ("A",), ())
-    world = lab()
+    world = build_lab()
     assert conditions.parse("[my-db] is NONE", names).text == "[my-db] is NONE"
     assert not conditions.parse(f"{W} is OFF", NAMES).holds(Facts(world, ()))
 
@@ -172,7 +172,7 @@ def test_every_quantity_can_be_evaluated(healthy: World) -> None:
 
 
 def test_worker_threads_are_set_or_automatic() -> None:
-    world = lab()
+    world = build_lab()
     assert is_true("worker_threads(SERVER_A) == 576", world)
     world.update_instance(P, max_worker_threads=400)
     assert is_true("worker_threads(SERVER_A) == 400 and worker_threads(SERVER_B) == 576", world)
@@ -180,8 +180,8 @@ def test_worker_threads_are_set_or_automatic() -> None:
 
 def test_armed_is_evaluated_from_the_mirror_too(healthy: World) -> None:
     assert is_true("Sales is ARMED", healthy)
-    world = lab()
-    do(world, f"cut SERVER_B {W}", then_s=5.0)
+    world = build_lab()
+    apply_lines(world, f"cut SERVER_B {W}", then_s=5.0)
     assert is_true("Sales is SYNCHRONIZED and witness of Sales is CONNECTED and not Sales is ARMED", world)
 
 
@@ -211,7 +211,7 @@ def test_armed_is_evaluated_from_the_mirror_too(healthy: World) -> None:
     ],
 )
 def test_a_condition_result_states_how_long_it_is_valid(text: str, second: int | None) -> None:
-    world = lab()
+    world = build_lab()
     advance_world(world, 500)
     condition, facts = conditions.parse(text, NAMES), Facts(world, ())
     answer = (

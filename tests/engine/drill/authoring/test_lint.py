@@ -8,11 +8,11 @@ import pytest
 
 from engine.drill.authoring.lint import list_warnings
 from engine.drill.authoring.scenario import load_scenario
-from tests.engine.drill.texts import SMALL, small
+from tests.engine.drill.texts import SMALL, change_small_text
 
 
 def test_the_small_scenario_has_no_problem() -> None:
-    assert list_warnings(small(), "small.toml") == []
+    assert list_warnings(change_small_text(), "small.toml") == []
 
 
 FIRST_HINT = SMALL[SMALL.index("[[hint]]") : SMALL.rindex("[[hint]]")]
@@ -63,13 +63,13 @@ SOLUTION = SMALL[SMALL.index("[[solution]]") : SMALL.index("[[rubric]]")]
     ],
 )
 def test_problems_are_found(old_text: str, new_text: str, message: str) -> None:
-    findings = list_warnings(small((old_text, new_text)), "small.toml")
+    findings = list_warnings(change_small_text((old_text, new_text)), "small.toml")
     assert any(message in problem.text for problem in findings), findings
     assert all(problem.line >= 1 for problem in findings)
 
 
 def test_an_unknown_skill_is_located_with_the_nearest_name() -> None:
-    scenario = small(('["read-state"]', '["read-state", "automatic-failovr"]'))
+    scenario = change_small_text(('["read-state"]', '["read-state", "automatic-failovr"]'))
     (problem,) = list_warnings(scenario, "small.toml")
     assert scenario.text.splitlines()[problem.line - 1][problem.column - 1 :].startswith("automatic-failovr")
     assert problem.expected == "automatic-failover?"

@@ -12,7 +12,7 @@ from engine import model
 from engine.drill.authoring import schema
 from engine.drill.authoring.problems import Problem
 from engine.drill.authoring.scenario import ScenarioError, load_scenario
-from tests.engine.drill.texts import FREE, SMALL, change_text, small
+from tests.engine.drill.texts import FREE, SMALL, change_small_text, change_text
 
 
 def list_problems(text: str, file: str = "small.toml") -> list[Problem]:
@@ -26,7 +26,7 @@ def get_line(text: str, part: str) -> int:
 
 
 def test_a_valid_file_parses() -> None:
-    scenario = small()
+    scenario = change_small_text()
     assert scenario.name == "small"
     assert scenario.text == SMALL
     assert [server.name for server in scenario.servers] == ["SERVER_A", "SERVER_B", "SERVER_W"]
@@ -35,7 +35,7 @@ def test_a_valid_file_parses() -> None:
 
 
 def test_durations_may_have_units() -> None:
-    scenario = small(('at = "20s"', "at = 20.5"), ('length = "5min"', 'length = "0.1 h"'))
+    scenario = change_small_text(('at = "20s"', "at = 20.5"), ('length = "5min"', 'length = "0.1 h"'))
     assert (scenario.timeline[0].at, scenario.length) == (20.5, 360.0)
 
 
@@ -137,7 +137,7 @@ def test_a_huge_file_is_refused_before_it_is_parsed() -> None:
 
 
 def test_scenarios_without_a_score_need_no_end() -> None:
-    assert not small(text=FREE).scored
+    assert not change_small_text(text=FREE).scored
 
 
 def test_settings_match_the_model() -> None:

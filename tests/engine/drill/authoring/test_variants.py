@@ -37,24 +37,26 @@ TEXT = change_text(
 )
 
 
-def load(text: str = TEXT, seed: int | None = None) -> Drill:
+def load_drill(text: str = TEXT, seed: int | None = None) -> Drill:
     return Drill(load_scenario(text, "small.toml"), seed)
 
 
 def test_the_seed_selects_linked_pools_together() -> None:
     names_seen = set()
     for seed in range(40):
-        drill = load(seed=seed)
+        drill = load_drill(seed=seed)
         names = [server.name for server in drill.scenario.servers[:2]]
         assert names in (["SERVER_A", "SERVER_B"], ["BERN", "BASEL"])
         names_seen.add((names[0], drill.scenario.databases[0].name, drill.scenario.timeline[0].at))
-        assert load(seed=seed).scenario == drill.scenario
+        assert load_drill(seed=seed).scenario == drill.scenario
     assert len(names_seen) > 12, "18 combinations, and hardly any comes up"
 
 
 def test_every_text_follows_the_variant() -> None:
-    drill = load(
-        seed=next(s for s in range(99) if pick_values(load().scenario.variants, s)["principal"] == "BERN")
+    drill = load_drill(
+        seed=next(
+            s for s in range(99) if pick_values(load_drill().scenario.variants, s)["principal"] == "BERN"
+        )
     )
     assert "BERN will lose its power" in drill.scenario.brief
     assert drill.scenario.timeline[0].do == "power-off BERN"
@@ -64,9 +66,11 @@ def test_every_text_follows_the_variant() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_solution_solves_each_variant_and_replays_identically(seed: int) -> None:
-    drill = play_reference(load().scenario, seed)
+    drill = play_reference(load_drill().scenario, seed)
     assert drill.compute_score().total == 100.0
-    replayed = replay(load().scenario, seed, drill.mode, [item.line for item in drill.journal], drill.tick)
+    replayed = replay(
+        load_drill().scenario, seed, drill.mode, [item.line for item in drill.journal], drill.tick
+    )
     assert replayed.build_report() == drill.build_report()
     of_the_variant = replay(
         drill.scenario, seed, drill.mode, [item.line for item in drill.journal], drill.tick
@@ -80,7 +84,7 @@ def test_a_placeholder_takes_the_type_of_its_value() -> None:
     with pytest.raises(ScenarioError, match="a number"):
         load_scenario(text.replace("[100, 200]", '["100", "200"]'), "small.toml")
     sizes = {
-        load(text.replace("[100, 200]", "[100.0, 200.0]"), seed).scenario.databases[0].size_mb
+        load_drill(text.replace("[100, 200]", "[100.0, 200.0]"), seed).scenario.databases[0].size_mb
         for seed in range(9)
     }
     assert sizes == {100.0, 200.0}
@@ -123,7 +127,9 @@ def test_check_tries_every_combination() -> None:
     (problem,) = list_warnings(load_scenario(unused, "small.toml"), "small.toml")
     assert "uses the variant 'never'" in problem.text
     clash = change_text(('principal = ["SERVER_A", "BERN"]', 'principal = ["SERVER_A", "BASEL"]'), text=TEXT)
-    seed = next(s for s in range(99) if pick_values(load().scenario.variants, s)["principal"] == "SERVER_A")
+    seed = next(
+        s for s in range(99) if pick_values(load_drill().scenario.variants, s)["principal"] == "SERVER_A"
+    )
     scenario = load_scenario(clash.replace("seed = 3", f"seed = {seed}"), "small.toml")
     assert any(
         "BASEL" in problem.text and "twice" in problem.text

@@ -18,7 +18,7 @@ from engine.drill.judging.agents import (
 from tests import recordings
 from tests.cases import sample_cases
 from tests.engine.drill.running.test_questions import CHANGES
-from tests.engine.drill.texts import small
+from tests.engine.drill.texts import change_small_text
 from tests.shipped_scenarios import load_shipped_scenario
 
 TWINS = {agent.name: agent.twin for agent in AGENTS if agent.twin is not None}
@@ -26,7 +26,7 @@ TWINS = {agent.name: agent.twin for agent in AGENTS if agent.twin is not None}
 
 @pytest.fixture(scope="module")
 def ranking() -> Ranking:
-    return rank_agents(small())
+    return rank_agents(change_small_text())
 
 
 def test_agents_are_ordered_in_the_small_scenario(ranking: Ranking) -> None:
@@ -58,15 +58,15 @@ def test_the_games_of_the_agents_are_reproduced(ranking: Ranking, request: pytes
     lines += [str(result.as_json()) for result in ranking.standings]
     for agent in AGENTS:
         lines.append(f"{agent.name}:")
-        lines += [f"    {item.line}" for item in agent.play(small(), 3).journal]
+        lines += [f"    {item.line}" for item in agent.play(change_small_text(), 3).journal]
     lines += [line.rstrip() for line in format_table([ranking]).splitlines()]
     recordings.check_lines(Path(__file__).parent / "agents.txt", lines, request)
 
 
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_ranking(ranking: Ranking) -> None:
-    assert rank_agents(small()) == ranking
-    assert any(rank_agents(small(), seed).standings != ranking.standings for seed in (11, 12, 13))
+    assert rank_agents(change_small_text()) == ranking
+    assert any(rank_agents(change_small_text(), seed).standings != ranking.standings for seed in (11, 12, 13))
 
 
 @pytest.mark.slow
@@ -77,7 +77,7 @@ def test_questions_do_not_change_the_order() -> None:
         '[[solution]]\nwhen = "Sales serves on SERVER_B"\ndo = "+5 power-on SERVER_A"\nwhy',
         f"{solution}\nwhy",
     )
-    scenario = small(
+    scenario = change_small_text(
         *CHANGES, steps, ('"So it is."\nwhy = "It joins as the mirror by itself."', '"It joins."')
     )
     results = rank_agents(scenario)
@@ -86,7 +86,7 @@ def test_questions_do_not_change_the_order() -> None:
 
 
 def test_an_unplayable_reference_is_reported() -> None:
-    results = rank_agents(small(("+5 power-on SERVER_A", "+5 workload Sales Nothing")))
+    results = rank_agents(change_small_text(("+5 power-on SERVER_A", "+5 workload Sales Nothing")))
     assert results.standings == ()
     assert "cannot be played" in results.violations[0]
     assert "cannot be played" in format_table([results])

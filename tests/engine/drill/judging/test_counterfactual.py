@@ -15,7 +15,7 @@ from engine.drill.time.history import History
 from engine.generators import run_to_completion
 from engine.verbs.lines import parse_line
 from tests.engine.drill.test_course import FORCE, play_through_sabotage
-from tests.engine.drill.texts import drill, run, small
+from tests.engine.drill.texts import advance_drill, build_drill, change_small_text
 
 PARTNER_OFF = "sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF"
 
@@ -50,8 +50,8 @@ def test_the_most_costly_blunder_comes_first() -> None:
 def test_an_outage_names_the_cause_of_the_disabled_failover() -> None:
     """After SET WITNESS OFF, the usual advice to leave the failover to the witness would be wrong."""
     sabotaged = Drill(play_sabotage()[0].scenario)
-    run(sabotaged, 2).apply_line("sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF")
-    run(sabotaged, 900)
+    advance_drill(sabotaged, 2).apply_line("sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF")
+    advance_drill(sabotaged, 900)
     (outage,) = [m for m in review_run(sabotaged).mistakes if m.rule == "Downtime"]
     assert outage.cause.startswith("ALTER DATABASE Sales SET WITNESS OFF on SERVER_A")
     assert outage.better.startswith("keep the witness, safety FULL")
@@ -63,8 +63,8 @@ def test_the_counterfactual_score_equals_that_of_the_played_run() -> None:
     (deed,) = evaluate_actions(play_sabotage()[0], [0])
     second_run = Drill(play_sabotage()[0].scenario)
     for at_s, line in ((100.0, "power-on SERVER_A"), (100.0, "answer whose-word 2")):
-        run(second_run, at_s).apply_line(line)
-    run(second_run, 900)
+        advance_drill(second_run, at_s).apply_line(line)
+    advance_drill(second_run, 900)
     assert compute_figures(deed)["downtime_s"][1] == second_run.build_report()["availability"]["downtime_s"]
     assert compute_figures(deed)["score"][1] == second_run.compute_score().total
 
@@ -102,10 +102,10 @@ def test_lost_transactions_are_attributed_to_their_statement() -> None:
         '\n[[rubric]]\nkind = "conduct"',
     )
     safety_change = ('witness = "SERVER_W"\n', 'safety = "OFF"\n')
-    drill_run = run(drill(points_change, rule, safety_change), 10)
+    drill_run = advance_drill(build_drill(points_change, rule, safety_change), 10)
     drill_run.apply_line("sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
-    run(drill_run, 50).apply_line(FORCE)
-    run(drill_run, 300)
+    advance_drill(drill_run, 50).apply_line(FORCE)
+    advance_drill(drill_run, 300)
     (loss,) = [m for m in review_run(drill_run).mistakes if m.rule == "Lost"]
     assert (loss.cause_tick, "FORCE_SERVICE" in loss.cause) == (5000, True)
     assert loss.retry_tick == counterfactual.find_retry_tick(5000, drill_run.journal[-1], ()) < 3000
@@ -118,9 +118,9 @@ def test_an_action_without_a_rule_is_listed_as_costly() -> None:
         "when = 'ran \"SET PARTNER OFF\"'\nprice = 20",
         "when = 'ran \"SET PARTNER OFF\" on SERVER_W'\nprice = 20",
     )
-    drill_run = run(drill(unpriced), 5)
+    drill_run = advance_drill(build_drill(unpriced), 5)
     drill_run.apply_line("stop-service SERVER_B")
-    run(drill_run, 300)
+    advance_drill(drill_run, 300)
     (first, *_) = review_run(drill_run).mistakes
     assert first.without is not None
     assert first.without.what == "SERVER_B ▸ Stop SQL Server"
@@ -129,20 +129,20 @@ def test_an_action_without_a_rule_is_listed_as_costly() -> None:
 
 def test_consequences_are_removed_with_their_cause() -> None:
     """Without the command that ended the session, the commands that set it up again have no effect."""
-    drill_run = run(drill(), 5)
+    drill_run = advance_drill(build_drill(), 5)
     drill_run.apply_line("pull-cable SERVER_W")
-    run(drill_run, 10).apply_line("plug-cable SERVER_W")
-    run(drill_run, 40).apply_line("power-on SERVER_A")
-    run(drill_run, 300)
+    advance_drill(drill_run, 10).apply_line("plug-cable SERVER_W")
+    advance_drill(drill_run, 40).apply_line("power-on SERVER_A")
+    advance_drill(drill_run, 300)
     (deed,) = evaluate_actions(drill_run, [0])
     assert deed.points == 2.0, "the needless fault is gone, and mending it as well"
 
 
 def test_the_analysis_is_limited_and_can_be_canceled() -> None:
-    drill_run = drill()
+    drill_run = build_drill()
     for n in range(2 * DEEDS_MAX):
-        run(drill_run, 2 + n / 2).apply_line(f"workload Sales Workload1 scale={1 + n / 100}")
-    run(drill_run, 300)
+        advance_drill(drill_run, 2 + n / 2).apply_line(f"workload Sales Workload1 scale={1 + n / 100}")
+    advance_drill(drill_run, 300)
     shares = []
     slices = measure_action_impacts(drill_run)
     for share in slices:
@@ -156,10 +156,10 @@ def test_the_analysis_is_limited_and_can_be_canceled() -> None:
 
 @pytest.mark.parametrize("line", ["note nothing", "sql SERVER_A SELECT 1"])
 def test_actions_without_effect_are_not_tried(line: str) -> None:
-    drill_run = run(drill(), 5)
+    drill_run = advance_drill(build_drill(), 5)
     drill_run.apply_line(line)
-    assert evaluate_actions(run(drill_run, 300)) == ()
-    assert small().solution
+    assert evaluate_actions(advance_drill(drill_run, 300)) == ()
+    assert change_small_text().solution
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from engine.drill.running.drill import Drill, DrillMode
 from engine.drill.running.solution import play_reference
 from engine.inputs import InputError
 from tests import recordings
-from tests.engine.drill.texts import run, small
+from tests.engine.drill.texts import advance_drill, change_small_text
 from tests.shipped_scenarios import load_shipped_scenario
 
 DEBRIEFS = sorted((Path(__file__).parent / "debriefs").glob("*.txt"))
@@ -64,16 +64,16 @@ def list_report(drill: Drill) -> list[str]:
     )
 
 
-def play(text: str) -> tuple[Drill, list[str]]:
+def play_lines(text: str) -> tuple[Drill, list[str]]:
     """Play the lines of a debrief; return the drill, and refused inputs and changes of the report before each input."""
     head, *lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     _, name, *seed = head.split()
-    scenario = small() if name == "small" else load_shipped_scenario(name)
+    scenario = change_small_text() if name == "small" else load_shipped_scenario(name)
     drill_played = Drill(scenario, int(seed[0]) if seed else None, DrillMode.PRACTICE)
     rows, previous = list[str](), set[str]()
     for line in lines:
         at_s, _, typed = line.partition(" ")
-        run(drill_played, float(at_s))
+        advance_drill(drill_played, float(at_s))
         report = list_report(drill_played)
         rows += [f"before {line}", *(f"  {row}" for row in report if row not in previous)]
         previous = set(report)
@@ -86,10 +86,10 @@ def play(text: str) -> tuple[Drill, list[str]]:
     return drill_played, rows
 
 
-def record(text: str) -> str:
+def record_debrief(text: str) -> str:
     """Return the debrief of the current code."""
     request_text = text.split("\n----")[0]
-    drill_played, lines = play(request_text)
+    drill_played, lines = play_lines(request_text)
     lines += format_lines(review_run(drill_played).as_json(), "review")
     lines += list_report(drill_played)
     reference = play_reference(drill_played.scenario, drill_played.seed)
@@ -114,4 +114,4 @@ def record(text: str) -> str:
 
 @pytest.mark.parametrize("path", DEBRIEFS, ids=lambda path: path.stem)
 def test_debriefs_are_reproduced(path: Path, request: pytest.FixtureRequest) -> None:
-    recordings.check_text(path, record(path.read_text(encoding="utf-8")), request)
+    recordings.check_text(path, record_debrief(path.read_text(encoding="utf-8")), request)

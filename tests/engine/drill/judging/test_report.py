@@ -11,21 +11,21 @@ from engine.drill.judging.report import compute_calibration
 from engine.drill.judging.skills import get_skill_title, load_skills, load_skills_by_key
 from engine.drill.running.solution import play_reference
 from engine.flow import COUNTERS
-from tests.engine.drill.texts import FREE, drill, run, small
+from tests.engine.drill.texts import FREE, advance_drill, build_drill, change_small_text
 
 STEPS = ("failed_t_s", "detected_t_s", "redo_done_t_s", "decided_t_s", "online_t_s", "undo_done_t_s")
 
 
-def report(*lines: str, until_s: float = 80.0, changes: tuple[tuple[str, str], ...] = ()) -> Any:
+def build_report(*lines: str, until_s: float = 80.0, changes: tuple[tuple[str, str], ...] = ()) -> Any:
     """Return the report of a run without a timeline in which *lines* are applied at 30 s."""
-    drill_run = run(drill(*changes, text=FREE), 30)
+    drill_run = advance_drill(build_drill(*changes, text=FREE), 30)
     for line in lines:
         drill_run.apply_line(line)
-    return run(drill_run, until_s).build_report()
+    return advance_drill(drill_run, until_s).build_report()
 
 
 def test_the_report_has_the_fixed_fields_as_json() -> None:
-    reference_report = play_reference(small()).build_report()
+    reference_report = play_reference(change_small_text()).build_report()
     assert json.loads(json.dumps(reference_report, allow_nan=False)) == reference_report
     assert set(reference_report) >= {
         "scenario", "seed", "version", "ended_at_s", "state_hash", "events", "failovers", "availability", "sql",
@@ -40,7 +40,7 @@ def test_the_report_has_the_fixed_fields_as_json() -> None:
 
 
 def test_a_failover_has_six_ordered_steps_and_its_published_row() -> None:
-    report_made = report("power-off SERVER_A")
+    report_made = build_report("power-off SERVER_A")
     (failover,) = report_made["failovers"]
     assert (failover["kind"], failover["cause"]) == ("automatic", "power-off")
     assert (failover["from_server"], failover["to_server"]) == ("SERVER_A", "SERVER_B")
@@ -65,7 +65,7 @@ def test_a_failover_has_six_ordered_steps_and_its_published_row() -> None:
 )
 def test_each_cause_of_table_6_has_its_row(line: str, idle: float, loaded: float) -> None:
     for workload, published in (("Workload1", loaded), ("none", idle)):
-        report_made = report(
+        report_made = build_report(
             line, changes=(('workload = "Workload1"', f'workload = "{workload}"'),), until_s=120
         )
         (failover,) = report_made["failovers"]
@@ -93,25 +93,25 @@ NEWER = tuple(
 def test_incomparable_conditions_are_not_compared(
     lines: tuple[str, ...], changes: tuple[tuple[str, str], ...]
 ) -> None:
-    report_made = report(*lines, changes=changes)
+    report_made = build_report(*lines, changes=changes)
     assert len(report_made["failovers"]) == 1
     assert "published_s" not in report_made["failovers"][0]
 
 
 def test_a_canceled_failover_is_not_listed() -> None:
-    report_made = report("pull-cable SERVER_A", "plug-cable SERVER_A")
+    report_made = build_report("pull-cable SERVER_A", "plug-cable SERVER_A")
     assert report_made["failovers"] == []
 
 
 def test_availability_is_reported_in_total_and_per_database() -> None:
-    availability = report("power-off SERVER_A")["availability"]
+    availability = build_report("power-off SERVER_A")["availability"]
     assert availability["downtime_s"] == availability["databases"]["Sales"]["downtime_s"] > 2.0
     assert availability["exposed_s"] > 40.0
     assert (availability["lost_transactions"], availability["lost_kb"]) == (0, 0.0)
 
 
 def test_readings_are_sampled_each_second() -> None:
-    readings = report("power-off SERVER_A")["readings"]
+    readings = build_report("power-off SERVER_A")["readings"]
     assert readings["t_s"] == [float(second) for second in range(1, 81)]
     for counter in COUNTERS:
         assert len(readings[counter]) == 80
@@ -122,7 +122,7 @@ def test_readings_are_sampled_each_second() -> None:
 
 def test_readings_of_several_databases_are_sampled() -> None:
     second = '[[database]]\nname = "Stock"\nserver = "SERVER_B"\n\n[[client]]'
-    readings = report(changes=(("[[client]]", second),), until_s=31)["readings"]
+    readings = build_report(changes=(("[[client]]", second),), until_s=31)["readings"]
     assert set(readings["databases"]) == {"Sales", "Stock"}
     assert readings["database"] == "Sales"
     assert readings["databases"]["Sales"]["transactions_per_s"] == readings["transactions_per_s"]
@@ -130,7 +130,7 @@ def test_readings_of_several_databases_are_sampled() -> None:
 
 
 def test_sql_batches_include_their_messages() -> None:
-    statements = report("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")["sql"]
+    statements = build_report("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")["sql"]
     (batch,) = statements
     assert (batch["t_s"], batch["server"]) == (30.0, "SERVER_B")
     assert "FAILOVER" in batch["batch"]
@@ -141,22 +141,22 @@ def test_sql_batches_include_their_messages() -> None:
 
 def test_a_programs_batch_has_its_row_count() -> None:
     login = 'connect SERVER_A#tds1 {"login": "sa", "password": "right"}'
-    report_made = report(login, 'batch SERVER_A#tds1 "SELECT 1 AS n UNION ALL SELECT 2"')
+    report_made = build_report(login, 'batch SERVER_A#tds1 "SELECT 1 AS n UNION ALL SELECT 2"')
     (done_event,) = [event for event in report_made["events"] if event["kind"] == "sql_done"]
     for statement in (report_made["sql"][0], done_event):
         assert [(result["columns"], result["rows"]) for result in statement["results"]] == [(["n"], 2)]
 
 
 def test_a_long_run_of_many_databases_has_fewer_readings(monkeypatch: pytest.MonkeyPatch) -> None:
-    readings = report()["readings"]
+    readings = build_report()["readings"]
     monkeypatch.setattr("engine.drill.judging.report.READINGS_MAX", len(COUNTERS) * 30)
-    fewer = report()["readings"]
+    fewer = build_report()["readings"]
     assert fewer["t_s"] == readings["t_s"][::3]
     assert fewer["log_used_kb"] == readings["log_used_kb"][::3]
 
 
 def test_a_select_has_columns_and_rows() -> None:
-    statements = report("sql SERVER_A SELECT name FROM sys.databases WHERE name = 'Sales'")["sql"]
+    statements = build_report("sql SERVER_A SELECT name FROM sys.databases WHERE name = 'Sales'")["sql"]
     (result,) = statements[0]["results"]
     assert result["columns"] == ["name"]
     assert result["rows"] == [["Sales"]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.drill.running.drill import Drill
-from tests.engine.drill.texts import drill
+from tests.engine.drill.texts import build_drill
 
 SUSPEND = "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND"
 RESUME = "sql SERVER_A ALTER DATABASE Sales SET PARTNER RESUME"
@@ -13,7 +13,7 @@ RESUME = "sql SERVER_A ALTER DATABASE Sales SET PARTNER RESUME"
 
 def play_lines(*lines: tuple[float, str], changes: tuple[tuple[str, str], ...] = ()) -> Drill:
     """Apply each (second, line), then the action of the reference, and play to the end."""
-    drill_run = drill(*changes)
+    drill_run = build_drill(*changes)
     for at_s, line in sorted([*lines, (80.0, "power-on SERVER_A")]):
         drill_run.advance_to(round(at_s * 100))
         drill_run.apply_line(line)
@@ -88,7 +88,7 @@ def test_actions_of_the_reference_are_needed() -> None:
 
 def test_powering_off_a_hung_server_is_a_repair() -> None:
     changes = (('do = "power-off SERVER_A"', 'do = "hang SERVER_A"'),)
-    drill_run = drill(*changes)
+    drill_run = build_drill(*changes)
     drill_run.advance_to(2500)
     drill_run.apply_line("power-off SERVER_A")
     drill_run.advance_to(2600)
@@ -99,7 +99,7 @@ def test_powering_off_a_hung_server_is_a_repair() -> None:
 
 def test_keeping_a_lost_server_away_has_a_reason() -> None:
     changes = (('do = "power-off SERVER_A"', 'do = "pull-cable SERVER_A"'),)
-    drill_run = drill(*changes)
+    drill_run = build_drill(*changes)
     for at_s, line in (
         (50.0, "stop-service SERVER_A"),
         (60.0, "plug-cable SERVER_A"),

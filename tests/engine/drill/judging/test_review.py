@@ -16,21 +16,21 @@ from engine.verbs.lines import parse_line
 from tests.assertions import require
 from tests.engine.drill.running.test_questions import build_drill_with_question
 from tests.engine.drill.running.test_rewind import rewind_drill
-from tests.engine.drill.texts import FREE, drill, open_next_hint, run, small
+from tests.engine.drill.texts import FREE, advance_drill, build_drill, change_small_text, open_next_hint
 from tests.shipped_scenarios import load_shipped_scenario
 
 
 def play_and_review(name: str, *steps: tuple[float, str]) -> tuple[Drill, Review]:
     drill_run = Drill(scenario_files.find(name).load())
     for at_s, line in steps:
-        run(drill_run, at_s)
+        advance_drill(drill_run, at_s)
         drill_run.apply_line(line)
     drill_run.advance_to(drill_run.end_tick or 0)
     return drill_run, review_run(drill_run)
 
 
 def test_a_flawless_run_has_no_mistakes() -> None:
-    run_review = review_run(play_reference(small()))
+    run_review = review_run(play_reference(change_small_text()))
     assert (run_review.total, run_review.mistakes) == (100.0, ())
     assert run_review.planned == ("SERVER_B serves", "SERVER_A is the mirror again")
     assert run_review.ended == "all goals met"
@@ -51,7 +51,7 @@ def test_a_flawless_run_has_no_mistakes() -> None:
 
 
 def test_a_failover_is_compared_with_the_published_row() -> None:
-    (failover,) = review_run(play_reference(small())).failovers
+    (failover,) = review_run(play_reference(change_small_text())).failovers
     assert (failover.kind, failover.from_server, failover.to_server) == ("automatic", "SERVER_A", "SERVER_B")
     assert [phase.name for phase in failover.phases] == [
         "detection",
@@ -67,16 +67,19 @@ def test_a_failover_is_compared_with_the_published_row() -> None:
 
 
 def test_an_incomparable_failover_is_not_compared() -> None:
-    (failover,) = review_run(play_reference(small(("timeout", "timeout"), text=OTHER))).failovers
+    (failover,) = review_run(play_reference(change_small_text(("timeout", "timeout"), text=OTHER))).failovers
     assert failover.published_s is None
     assert "1,000 connections" in failover.unlike
 
 
-OTHER = small().text.replace('workload = "Workload1"', 'workload = "Workload1"\nscale = 0.5') + "# timeout\n"
+OTHER = (
+    change_small_text().text.replace('workload = "Workload1"', 'workload = "Workload1"\nscale = 0.5')
+    + "# timeout\n"
+)
 
 
 def test_an_outage_that_ended_on_its_own_is_described() -> None:
-    (outage,) = review_run(play_reference(small())).outages
+    (outage,) = review_run(play_reference(change_small_text())).outages
     assert (outage.server, outage.failed_over, outage.against) == ("SERVER_A", True, ())
     assert outage.verdict == "SERVER_B took over automatically."
 
@@ -174,13 +177,13 @@ def test_mistakes_add_up_to_the_missing_points() -> None:
 
 
 def test_a_wrong_answer_is_a_mistake() -> None:
-    drill_run = run(build_drill_with_question(), 21)
+    drill_run = advance_drill(build_drill_with_question(), 21)
     drill_run.apply_line("answer next 2")
-    run(drill_run, 60)
+    advance_drill(drill_run, 60)
     drill_run.apply_line("answer cause 2")
     drill_run.apply_line("answer role 2")
     drill_run.apply_line("power-on SERVER_A")
-    run(drill_run, 300)
+    advance_drill(drill_run, 300)
     (mistake,) = review_run(drill_run).mistakes
     assert (mistake.rule, mistake.points, mistake.tick) == ("Prediction", 10.0, 2100)
     assert "The mirror was in step" in mistake.what
@@ -190,10 +193,10 @@ def test_a_wrong_answer_is_a_mistake() -> None:
 
 
 def test_differences_from_the_reference_are_listed() -> None:
-    drill_run = run(drill(), 100)
+    drill_run = advance_drill(build_drill(), 100)
     drill_run.apply_line("sql SERVER_B select 1 as looked")
     drill_run.apply_line("power-on SERVER_A")
-    run(drill_run, 300)
+    advance_drill(drill_run, 300)
     reference = review_run(drill_run).reference
     assert reference is not None
     assert [(step.line, step.done_tick) for step in reference.steps] == [("power-on SERVER_A", 10_000)]
@@ -226,9 +229,9 @@ def test_equal_actions_are_recognized(first_line: str, second_line: str, expecte
 
 
 def test_free_play_is_reviewed_without_points() -> None:
-    drill_run = run(drill(text=FREE), 20)
+    drill_run = advance_drill(build_drill(text=FREE), 20)
     drill_run.apply_line("power-off SERVER_A")
-    run(drill_run, 60)
+    advance_drill(drill_run, 60)
     drill_run.end_now()
     run_review = review_run(drill_run)
     assert (run_review.total, run_review.mistakes, run_review.reference) == (None, (), None)
@@ -236,7 +239,7 @@ def test_free_play_is_reviewed_without_points() -> None:
 
 
 def test_the_review_is_plain_data() -> None:
-    drill_run = drill(mode=DrillMode.GUIDED)
+    drill_run = build_drill(mode=DrillMode.GUIDED)
     play_solution(drill_run)
     document = json.loads(json.dumps(review_run(drill_run).as_json()))
     assert document["lanes"]["Sales"]["service"][0]["what"] == "in service"
@@ -245,7 +248,7 @@ def test_the_review_is_plain_data() -> None:
 def test_a_goal_does_not_require_a_query() -> None:
     """The run applies all inputs of the reference except its queries, and applies them too late."""
     look = 'do = "25 sql SERVER_B EXEC xp_readerrorlog"\nwhy = "It says who leads."\n\n'
-    scenario = small(("[[solution]]\n", f"[[solution]]\n{look}[[solution]]\n"))
+    scenario = change_small_text(("[[solution]]\n", f"[[solution]]\n{look}[[solution]]\n"))
     drill_run = Drill(scenario, scenario.seed)
     drill_run.advance_to(9_000)
     drill_run.apply_line("power-on SERVER_A")
@@ -279,17 +282,18 @@ def test_an_unasked_question_is_no_mistake() -> None:
 
 def test_a_rewind_is_no_difference_between_runs() -> None:
     """The rewound run repeats its note and its hints, and is otherwise equal."""
-    plain_run = run(drill(), 60)
-    drill_run = run(drill(), 40)
+    plain_run = advance_drill(build_drill(), 60)
+    drill_run = advance_drill(build_drill(), 40)
     open_next_hint(drill_run, 2)
-    rewound = run(rewind_drill(run(drill_run, 50), 30), 60)
+    rewound = advance_drill(rewind_drill(advance_drill(drill_run, 50), 30), 60)
     assert difference.find_first_difference(plain_run, rewound) is None
     rewound.apply_line("power-on SERVER_A")
-    parted = difference.find_first_difference(run(plain_run, 70), run(rewound, 70))
+    parted = difference.find_first_difference(advance_drill(plain_run, 70), advance_drill(rewound, 70))
     assert parted is not None
     assert parted.tick == 6000
     assert parted.right is not None
     assert parted.right.text == "power-on SERVER_A"
-    assert difference.find_first_difference(run(drill(), 100), run(drill(), 50)) is None, (
-        "equal while both last"
-    )
+    assert (
+        difference.find_first_difference(advance_drill(build_drill(), 100), advance_drill(build_drill(), 50))
+        is None
+    ), "equal while both last"

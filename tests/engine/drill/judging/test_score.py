@@ -11,7 +11,7 @@ from engine.drill.judging.scored_run import RubricItem
 from engine.drill.running.drill import Drill, DrillMode
 from engine.inputs import InputError
 from tests.engine.drill.running.test_rewind import rewind_drill
-from tests.engine.drill.texts import drill, open_next_hint, run
+from tests.engine.drill.texts import advance_drill, build_drill, open_next_hint
 from tests.events import read_field
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -29,9 +29,9 @@ def find_item(items: tuple[RubricItem, ...], name: str) -> RubricItem:
 
 
 def test_a_finished_run_gets_all_points() -> None:
-    drill_run = run(drill(), 40)
+    drill_run = advance_drill(build_drill(), 40)
     drill_run.apply_line(PROTECT)
-    run(drill_run, 300)
+    advance_drill(drill_run, 300)
     score = drill_run.compute_score()
     assert score.finished
     assert score.total == 100.0
@@ -42,7 +42,7 @@ def test_a_finished_run_gets_all_points() -> None:
 
 
 def test_an_unfinished_run_gets_only_goal_points() -> None:
-    drill_run = run(drill(), 300)
+    drill_run = advance_drill(build_drill(), 300)
     score = drill_run.compute_score()
     assert drill_run.finished
     assert not score.finished
@@ -52,7 +52,7 @@ def test_an_unfinished_run_gets_only_goal_points() -> None:
 
 
 def test_the_total_equals_that_of_the_score() -> None:
-    drill_run, causes = drill(), set()
+    drill_run, causes = build_drill(), set()
     for line in (
         "hint 1",
         "sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER",
@@ -61,24 +61,24 @@ def test_the_total_equals_that_of_the_score() -> None:
         "note",
         "finish",
     ):
-        run(drill_run, drill_run.tick / 100 + 10)
+        advance_drill(drill_run, drill_run.tick / 100 + 10)
         with suppress(InputError):
             drill_run.apply_line(line)
         assert drill_run.compute_total() == drill_run.compute_score().total
         causes.add(drill_run.compute_total())
     assert len(causes) > 1
-    drill_run = run(drill(), 40)
+    drill_run = advance_drill(build_drill(), 40)
     drill_run.apply_line(PROTECT)
-    run(drill_run, 300)
+    advance_drill(drill_run, 300)
     assert drill_run.compute_total() == drill_run.compute_score().total == 100.0
 
 
 def test_refused_commands_and_prices_reduce_conduct_points() -> None:
-    drill_run = run(drill(), 5)
+    drill_run = advance_drill(build_drill(), 5)
     drill_run.apply_line("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")
-    run(drill_run, 40)
+    advance_drill(drill_run, 40)
     drill_run.apply_line(PROTECT)
-    run(drill_run, 300)
+    advance_drill(drill_run, 300)
     conduct = find_item(drill_run.compute_score().items, "Conduct")
     assert conduct.points == 26.0
     assert "1470" in conduct.reason
@@ -86,48 +86,48 @@ def test_refused_commands_and_prices_reduce_conduct_points() -> None:
 
 
 def test_a_price_is_charged_once() -> None:
-    drill_run = run(drill(), 5)
+    drill_run = advance_drill(build_drill(), 5)
     drill_run.apply_line(OFF)
-    run(drill_run, 7)
+    advance_drill(drill_run, 7)
     assert [e.text for e in drill_run.events if e.kind == "score"] == ["The session was removed."]
-    run(drill_run, 9)
+    advance_drill(drill_run, 9)
     assert len([e for e in drill_run.events if e.kind == "score"]) == 1
 
 
 def test_queries_and_typing_errors_cost_nothing() -> None:
-    drill_run = run(drill(), 5)
+    drill_run = advance_drill(build_drill(), 5)
     drill_run.apply_line("sql SERVER_B USE Sales")
     drill_run.apply_line("sql SERVER_B SELEC 1")
-    run(drill_run, 40)
+    advance_drill(drill_run, 40)
     drill_run.apply_line(PROTECT)
-    run(drill_run, 300)
+    advance_drill(drill_run, 300)
     assert find_item(drill_run.compute_score().items, "Conduct").points == 30.0
 
 
 @pytest.mark.parametrize(("mode", "cost"), [(DrillMode.PRACTICE, 3.0), (DrillMode.GUIDED, 0.0)])
 def test_hints_cost_points_in_practice(mode: DrillMode, cost: float) -> None:
-    drill_run = run(drill(mode=mode), 40)
+    drill_run = advance_drill(build_drill(mode=mode), 40)
     assert drill_run.get_hint_cost(2) == (2.0 if cost else 0.0)
     assert open_next_hint(drill_run, 1) == "Look at SERVER_A."
     assert open_next_hint(drill_run, 2) == "It is off."
     assert open_next_hint(drill_run, 2) == "It is off."
     assert drill_run.get_hint_cost(2) == 0.0
     drill_run.apply_line(PROTECT)
-    run(drill_run, 300)
+    advance_drill(drill_run, 300)
     assert drill_run.compute_score().total == 100.0 - cost
 
 
 def test_hints_cost_at_most_the_points_beyond_the_goals() -> None:
-    drill_run = run(drill(("cost = [1, 2, 30]", "cost = [50, 50, 50]")), 40)
+    drill_run = advance_drill(build_drill(("cost = [1, 2, 30]", "cost = [50, 50, 50]")), 40)
     for layer in (1, 2, 3):
         open_next_hint(drill_run, layer)
     drill_run.apply_line(PROTECT)
-    run(drill_run, 300)
+    advance_drill(drill_run, 300)
     assert drill_run.compute_score().total == 40.0, "who finishes keeps the points for the goals"
 
 
 def test_a_score_is_reported_as_events() -> None:
-    drill_run = run(drill(), 300)
+    drill_run = advance_drill(build_drill(), 300)
     score_events = [e for e in drill_run.events if e.kind == "score"]
     assert [read_field(e, "name") for e in score_events] == ["End state", "Downtime", "Conduct"]
     assert sum(read_field(e, "points") for e in score_events) == drill_run.compute_score().total
@@ -138,11 +138,11 @@ OFF_WITNESS = "sql {server} ALTER DATABASE Sales SET WITNESS OFF"
 
 def test_a_refused_command_does_not_disable_automatic_failover() -> None:
     """SERVER_W does not have the database and refuses the command."""
-    drill_run = run(drill(), 5)
+    drill_run = advance_drill(build_drill(), 5)
     drill_run.apply_line(OFF_WITNESS.format(server="SERVER_W"))
-    run(drill_run, 40)
+    advance_drill(drill_run, 40)
     drill_run.apply_line(PROTECT)
-    run(drill_run, 300)
+    advance_drill(drill_run, 300)
     score = drill_run.compute_score()
     assert score.finished
     assert "Automatic failover disabled" not in [item.name for item in score.items]
@@ -151,12 +151,12 @@ def test_a_refused_command_does_not_disable_automatic_failover() -> None:
 
 def test_rewinds_cost_at_most_the_points_beyond_the_goals() -> None:
     """The hints leave only the points of the goals, so the rewind costs nothing and the items add up to the total."""
-    drill_run = run(drill(("cost = [1, 2, 30]", "cost = [50, 50, 50]")), 40)
+    drill_run = advance_drill(build_drill(("cost = [1, 2, 30]", "cost = [50, 50, 50]")), 40)
     for layer in (1, 2, 3):
         open_next_hint(drill_run, layer)
-    rewound = rewind_drill(run(drill_run, 100), 30)
+    rewound = rewind_drill(advance_drill(drill_run, 100), 30)
     rewound.apply_line(PROTECT)
-    run(rewound, 300)
+    advance_drill(rewound, 300)
     score = rewound.compute_score()
     assert find_item(score.items, "Rewinds").points == 0.0
     assert score.total == sum(item.points for item in score.items) == 40.0
@@ -167,9 +167,9 @@ def test_an_unanswered_question_about_the_state_counts_when_its_time_is_over(
     wait_s: float, counted: bool
 ) -> None:
     drill_run = Drill(load_shipped_scenario("team-cable"))
-    run(drill_run, 5)
+    advance_drill(drill_run, 5)
     drill_run.apply_line("@manager ask-status dba Payments?")
-    run(drill_run, 5 + wait_s)
+    advance_drill(drill_run, 5 + wait_s)
     drill_run.apply_line("finish")
     losses = [
         loss.reason
@@ -208,7 +208,7 @@ def test_points_for_a_forbidden_state_are_lost_when_it_is_reached(batch: str) ->
         '[[forbidden]]\nname = "apart"\ntext = "Suspended"\nwhen = "Sales is SUSPENDED"\n'
         'better = "Keep the session"\n\n'
     )
-    drill_run = drill(
+    drill_run = build_drill(
         ('[[rubric]]\nkind = "downtime"', f'{forbidden}{rubric}[[rubric]]\nkind = "downtime"'),
         ("points = 40", "points = 30"),
     )

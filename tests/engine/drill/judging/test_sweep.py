@@ -21,7 +21,7 @@ RUNS = [RunOutcome("small", "reference", seed, float(seed), seed > 2, 4.0, None,
 
 
 def test_a_run_scores_the_points_of_its_player() -> None:
-    small = texts.small()
+    small = texts.change_small_text()
     reference, idle = play_outcome(small, "reference", 3), play_outcome(small, "idle", 3)
     assert (reference.points, reference.finished) == (100.0, True)
     assert idle.points is not None
@@ -34,13 +34,15 @@ def test_a_run_scores_the_points_of_its_player() -> None:
 
 
 def test_free_play_has_no_points_and_no_failures() -> None:
-    outcome = play_outcome(texts.small(text=texts.FREE), "idle", 3)
+    outcome = play_outcome(texts.change_small_text(text=texts.FREE), "idle", 3)
     assert (outcome.points, outcome.finished, outcome.failover_s) == (None, True, None)
     assert summarize_outcomes([outcome])[0]["points"] is None
 
 
 def test_an_unplayable_run_is_a_reported_failure() -> None:
-    outcome = play_outcome(texts.small(("+5 power-on SERVER_A", "+5 workload Sales Nothing")), "reference", 3)
+    outcome = play_outcome(
+        texts.change_small_text(("+5 power-on SERVER_A", "+5 workload Sales Nothing")), "reference", 3
+    )
     assert summarize_outcomes([outcome])[0]["failures"] == 1
     assert format_table([outcome]).splitlines()[-1].startswith("small, reference, seed 3: ")
 

@@ -22,7 +22,7 @@ from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_idle, play_reference
 from engine.generators import run_to_completion
 from engine.mirroring.preconditions import MIRROR_HAS_LOST, WAS_IN_STEP
-from tests.engine.drill.texts import drill, run, small
+from tests.engine.drill.texts import advance_drill, build_drill, change_small_text
 
 
 def record_lanes(drill: Drill) -> dict[str, Lanes]:
@@ -33,7 +33,7 @@ def sum_ticks(spans: tuple[StateSpan, ...], state: str) -> int:
     return sum(span.ticks for span in spans if span.what == state)
 
 
-def guard(lanes: Lanes, text: str) -> PreconditionHistory:
+def get_guard_span(lanes: Lanes, text: str) -> PreconditionHistory:
     (precondition,) = [guard_span for guard_span in lanes.preconditions if text in guard_span.name]
     return precondition
 
@@ -42,7 +42,7 @@ def guard(lanes: Lanes, text: str) -> PreconditionHistory:
     "play", [play_reference, play_idle, play_worst, *(build_random_player(n) for n in range(1, 6))]
 )
 def test_lanes_add_up_to_the_accounts(play) -> None:
-    drill_run: Drill = play(small(), 3)
+    drill_run: Drill = play(change_small_text(), 3)
     lanes = record_lanes(drill_run)["Sales"]
     account = get_current_account(drill_run.world, "Sales")
     assert (sum_ticks(lanes.service, DOWN), sum_ticks(lanes.protection, EXPOSED)) == (
@@ -55,7 +55,7 @@ def test_lanes_add_up_to_the_accounts(play) -> None:
 
 
 def test_serving_copies_and_states_are_recorded() -> None:
-    lanes = record_lanes(play_reference(small()))["Sales"]
+    lanes = record_lanes(play_reference(change_small_text()))["Sales"]
     assert [span.what for span in lanes.where] == ["SERVER_A", "", "SERVER_B"]
     states = [span.what for span in lanes.state]
     assert (states[0], states[-1]) == ("SYNCHRONIZED", "SYNCHRONIZED")
@@ -63,37 +63,37 @@ def test_serving_copies_and_states_are_recorded() -> None:
 
 
 def test_an_unmet_precondition_has_its_start_time() -> None:
-    drill_run = run(drill(), 7)
+    drill_run = advance_drill(build_drill(), 7)
     drill_run.apply_line("cut SERVER_B SERVER_W")
-    run(drill_run, 40)
+    advance_drill(drill_run, 40)
     lanes = record_lanes(drill_run)["Sales"]
-    witness = guard(lanes, "mirror and witness are connected")
+    witness = get_guard_span(lanes, "mirror and witness are connected")
     assert [span.what for span in witness.spans] == [HOLDS, FAILS]
     assert 700 < witness.spans[1].from_tick < 900
     assert witness.find_span(0) == witness.spans[0]
-    in_step = guard(lanes, WAS_IN_STEP)
+    in_step = get_guard_span(lanes, WAS_IN_STEP)
     assert [span.what for span in in_step.spans] == [HOLDS], "it was, whatever else kept it from being armed"
-    loss_guard = guard(lanes, MIRROR_HAS_LOST)
+    loss_guard = get_guard_span(lanes, MIRROR_HAS_LOST)
     assert loss_guard.spans[-1].what == HOLDS
     assert loss_guard.spans[-1].from_tick > 2000
 
 
 def test_without_a_mirror_there_are_no_preconditions() -> None:
-    drill_run = run(drill(), 5)
+    drill_run = advance_drill(build_drill(), 5)
     drill_run.apply_line("sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF")
-    run(drill_run, 15)
+    advance_drill(drill_run, 15)
     lanes = record_lanes(drill_run)["Sales"]
     assert max(span.to_tick for precondition in lanes.preconditions for span in precondition.spans) == 500
-    assert guard(lanes, "safety is FULL").find_span(400) is not None
+    assert get_guard_span(lanes, "safety is FULL").find_span(400) is not None
 
 
 def test_a_loss_is_noticed_even_if_the_session_ends_in_the_same_tick() -> None:
-    drill_run = run(drill(), 7)
+    drill_run = advance_drill(build_drill(), 7)
     drill_run.apply_line("power-off SERVER_A")
     while not any(e.kind == "detected" and e.server == "SERVER_B" for e in drill_run.events):
         drill_run.advance_to(drill_run.tick + 1)
     noticed = drill_run.tick
     drill_run.apply_line("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
-    run(drill_run, 30)
-    loss_guard = guard(record_lanes(drill_run)["Sales"], MIRROR_HAS_LOST)
+    advance_drill(drill_run, 30)
+    loss_guard = get_guard_span(record_lanes(drill_run)["Sales"], MIRROR_HAS_LOST)
     assert [(span.from_tick, span.what) for span in loss_guard.spans][:2] == [(0, FAILS), (noticed, HOLDS)]

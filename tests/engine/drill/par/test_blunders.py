@@ -19,7 +19,7 @@ SET = "sql SERVER_B ALTER DATABASE Sales SET "
 
 @pytest.fixture(scope="module")
 def small() -> Scenario:
-    return texts.small(('length = "5min"', 'length = "3min"'))
+    return texts.change_small_text(('length = "5min"', 'length = "3min"'))
 
 
 def measure_blunders(scenario: Scenario, *lines: str, known_plan: Sequence[Input] = ()) -> Blunders:
@@ -65,7 +65,7 @@ why = "So.\""""
 
 def test_blunders_do_not_depend_on_the_search() -> None:
     """A plan that answers at once never has an open question; the reference has one."""
-    asking_scenario = texts.small(
+    asking_scenario = texts.change_small_text(
         ("\n[[solution]]\nwhen", ASKED),
         ('name = "Downtime"\npoints = 30', 'name = "Downtime"\npoints = 10'),
         ('why = "It joins as the mirror by itself."', ANSWER),

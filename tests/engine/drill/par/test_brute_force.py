@@ -73,7 +73,9 @@ FEW = ("cable", "question")
 )
 def test_the_search_equals_exhaustive_trials(name: str) -> None:
     points, changes, lines = DRILLS[name]
-    scenario = texts.small(('at = "20s"', 'at = "0.5s"'), ('length = "5min"', 'length = "2min"'), *changes)
+    scenario = texts.change_small_text(
+        ('at = "20s"', 'at = "0.5s"'), ('length = "5min"', 'length = "2min"'), *changes
+    )
     search = ParSearch(scenario, scenario.seed, fair=False, actions_max=2, points_max=points, offered=lines)
     for _ in search.run_steps():
         pass
@@ -91,7 +93,9 @@ def test_the_search_equals_exhaustive_trials(name: str) -> None:
 def test_trials_in_other_processes_give_the_same_search() -> None:
     """The other processes know different states and report every trial, also those of known states."""
     points, changes, lines = DRILLS["cable"]
-    scenario = texts.small(('at = "20s"', 'at = "0.5s"'), ('length = "5min"', 'length = "2min"'), *changes)
+    scenario = texts.change_small_text(
+        ('at = "20s"', 'at = "0.5s"'), ('length = "5min"', 'length = "2min"'), *changes
+    )
 
     def run_trials_in_copy(
         decisions: Sequence[Decision], rules: SearchLimits, known_hashes: Set[bytes]

@@ -131,7 +131,7 @@ def test_a_search_drill_behaves_like_the_full_drill(files: tuple[str, ...], seed
 @pytest.mark.parametrize("max_samples", [5, 30, 100, 250])
 def test_samples_are_thinned_at_the_same_time(max_samples: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drills, "SAMPLES_MAX", max_samples)
-    small = texts.small()
+    small = texts.change_small_text()
     polling_run, whole_run = (kind(small, small.seed, "lab") for kind in (AlwaysPollingDrill, Drill))
     for drill in (polling_run, whole_run):
         drill.advance_to(to_ticks(95.5))
@@ -146,7 +146,7 @@ def test_seconds_without_events_are_skipped(kind: type[Drill], monkeypatch: pyte
     looks: list[int] = []
     look = kind._poll_conditions
     monkeypatch.setattr(kind, "_poll_conditions", lambda self: (looks.append(self.tick), look(self)))
-    small = texts.small()
+    small = texts.change_small_text()
     drill = kind(small, small.seed)
     drill.advance_to(to_ticks(15.0))
     assert len(looks) < 5, "the failure comes at 20 s"
@@ -170,11 +170,11 @@ def test_steadily_changing_numbers_are_not_checked_each_second(
 def test_an_event_at_a_full_second_can_only_lower_a_number(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def reuse(world: World) -> None:
+    def set_log_reuse(world: World) -> None:
         world.flow.set_log_reuse_kb(0, world.flow.read_source_positions(0).generated_kb)
 
-    monkeypatch.setitem(simulator.HANDLERS, "redo.replay", reuse)
-    small = texts.small(('"Sales serves on SERVER_B"', '"log_used_kb(Sales) < 1"'))
+    monkeypatch.setitem(simulator.HANDLERS, "redo.replay", set_log_reuse)
+    small = texts.change_small_text(('"Sales serves on SERVER_B"', '"log_used_kb(Sales) < 1"'))
     news = []
     for kind in (AlwaysPollingDrill, SearchDrill):
         drill = kind(small, small.seed)
@@ -195,7 +195,7 @@ def test_the_facts_of_a_world_are_compared_before_evaluation() -> None:
 def test_an_action_without_an_effect_on_conditions_is_detected() -> None:
     """The drill has one question, and only its answer affects the conditions."""
     question = 'name = "q"\ntext = "t"\nat = "30s"\nchoices = ["a", "b"]\nright = [1]\nwhy = "w"'
-    asking = texts.small(
+    asking = texts.change_small_text(
         ("[[solution]]", f"[[question]]\n{question}\n\n[[solution]]"),
         ('kind = "downtime"', 'kind = "diagnosis"'),
         ('target = "10s"\nlimit = "60s"\n', ""),

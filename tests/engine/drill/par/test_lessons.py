@@ -31,7 +31,7 @@ LOOK = "sql SERVER_B SELECT 1"
 ACTION = "power-off SERVER_B"
 
 
-def wait(tick: int, end_tick: int, value_before: float, value_after: float) -> RunSegment:
+def build_wait(tick: int, end_tick: int, value_before: float, value_after: float) -> RunSegment:
     plan = (LATE,) if value_before - value_after >= 0.5 else ()
     return RunSegment(tick, end_tick, WAITING, value_before, value_after, "good", plan)
 
@@ -44,12 +44,12 @@ def build_segment(tick: int, line: str, value_before: float, value_after: float)
 
 def test_waits_between_two_actions_are_one_lesson() -> None:
     moves = (
-        wait(0, 1000, 100.0, 100.0),
-        wait(1000, 2000, 100.0, 97.0),
+        build_wait(0, 1000, 100.0, 100.0),
+        build_wait(1000, 2000, 100.0, 97.0),
         build_segment(2000, LOOK, 97.0, 97.0),
-        wait(2000, 3000, 97.0, 93.0),
+        build_wait(2000, 3000, 97.0, 93.0),
         build_segment(3000, ACTION, 93.0, 60.0),
-        wait(3000, 4000, 60.0, 58.0),
+        build_wait(3000, 4000, 60.0, 58.0),
     )
     idle, acted = find_lessons(RegretAnalysis(moves, 50.0, None))
     assert (idle.tick, idle.until, idle.regret, idle.line) == (1000, 3000, 7.0, WAITING)
@@ -58,14 +58,14 @@ def test_waits_between_two_actions_are_one_lesson() -> None:
 
 
 def test_ending_the_drill_can_be_a_mistake_and_small_losses_are_ignored() -> None:
-    moves = (wait(0, 500, 70.0, 67.0), build_segment(500, "finish", 67.0, 20.0))
+    moves = (build_wait(0, 500, 70.0, 67.0), build_segment(500, "finish", 67.0, 20.0))
     (lesson,) = find_lessons(RegretAnalysis(moves, 50.0, None))
     assert lesson.line == "finish"
-    assert find_lessons(RegretAnalysis((wait(0, 500, 70.0, 67.0),), 50.0, None)) == ()
+    assert find_lessons(RegretAnalysis((build_wait(0, 500, 70.0, 67.0),), 50.0, None)) == ()
 
 
 def test_the_last_chance_belongs_to_the_lesson_in_which_it_passed() -> None:
-    idle, acted = wait(1000, 3000, 90.0, 50.0), build_segment(3000, ACTION, 50.0, 0.0)
+    idle, acted = build_wait(1000, 3000, 90.0, 50.0), build_segment(3000, ACTION, 50.0, 0.0)
     passed = LastChance(2500, (LATE,), 0, WAITING, (("served", None),))
     assert closes_goals(idle, passed)
     assert not closes_goals(acted, passed)
@@ -83,17 +83,17 @@ def test_the_command_is_the_mistake_if_its_harm_shows_in_the_wait_after_it() -> 
     early_lesson, late_lesson = find_lessons(account)
     assert late_lesson.line == WAITING
 
-    def blame(lesson: RunSegment) -> RunSegment:
+    def find_mistake(lesson: RunSegment) -> RunSegment:
         run = SearchDrill(scenario, 31)
         return run_to_completion(blame_command(run, lesson, account, drill.journal))
 
-    assert blame(early_lesson) == early_lesson, "the wait before the command"
-    blame_found = blame(late_lesson)
+    assert find_mistake(early_lesson) == early_lesson, "the wait before the command"
+    blame_found = find_mistake(late_lesson)
     assert (blame_found.tick, blame_found.line, blame_found.regret) == (61_660, force, late_lesson.regret)
     assert [item.line_without_time for item in blame_found.best] == ["power-on GRID1"]
     assert closes_goals(blame_found, account.last_chance)
     harmless = replace(late_lesson, before=101.0)
-    assert blame(harmless) == harmless, "the run without the command is no better"
+    assert find_mistake(harmless) == harmless, "the run without the command is no better"
 
 
 def test_steps_list_actions_with_the_queries_before_them() -> None:

@@ -53,16 +53,20 @@ def test_sids_and_surrogate_halves_are_hashed() -> None:
 
 
 def test_timers_are_distinguished_by_order_not_number() -> None:
-    def timer(order: int, name: TimerName) -> Timer:
+    def build_timer(order: int, name: TimerName) -> Timer:
         return (5, order, name, (1,))
 
-    first_timer, second_timer = timer(1, "client.try"), timer(2, "client.cut")
-    assert encode_timers([second_timer, first_timer]) == encode_timers([first_timer, timer(7, "client.cut")])
-    assert encode_timers([first_timer, second_timer]) != encode_timers([timer(3, "client.try"), second_timer])
+    first_timer, second_timer = build_timer(1, "client.try"), build_timer(2, "client.cut")
+    assert encode_timers([second_timer, first_timer]) == encode_timers(
+        [first_timer, build_timer(7, "client.cut")]
+    )
+    assert encode_timers([first_timer, second_timer]) != encode_timers(
+        [build_timer(3, "client.try"), second_timer]
+    )
 
 
 def test_incremental_and_full_hashes_agree() -> None:
-    small = texts.small()
+    small = texts.change_small_text()
     read: dict[str, bytes] = {}
     chance, lines = (
         RandomStream.from_seed(7),

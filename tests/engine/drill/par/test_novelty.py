@@ -38,7 +38,7 @@ def build_all_or_nothing(goal: str, *faults: str, text: str = texts.SMALL) -> Sc
         f'[[timeline]]\nat = "{at_s}s"\ndo = "{fault}"\n\n' for at_s, fault in enumerate(faults, 1)
     )
     wanted = f'[[goal]]\nname = "all"\ntext = "All"\nwhen = "{goal}"\nafter = "10s"\nhold = "3s"\n\n'
-    return texts.small(
+    return texts.change_small_text(
         (story[: story.index("[[goal]]")].lstrip("\n"), timeline),
         (goals, wanted),
         (solution, ""),

@@ -38,7 +38,7 @@ def _short_searches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def small() -> Scenario:
-    return texts.small()
+    return texts.change_small_text()
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +150,7 @@ FAULT = '[[timeline]]\nat = "20s"\ndo = "power-off SERVER_A"\n'
 def test_facts_of_the_brief_are_known_and_a_fault_is_hidden(
     timeline: str, begin: str, is_blind: list[bool]
 ) -> None:
-    scenario = texts.small((FAULT, timeline), ("seed = 3\n", begin + "seed = 3\n"))
+    scenario = texts.change_small_text((FAULT, timeline), ("seed = 3\n", begin + "seed = 3\n"))
     drill = Drill(scenario)
     drill.advance_to(to_ticks(25.0))
     moments = (to_ticks(5.0), to_ticks(10.5), to_ticks(20.5))
@@ -222,7 +222,7 @@ def test_after_the_known_last_chance_another_is_searched(monkeypatch: pytest.Mon
     """First the server needs its service; after its plug is pulled it needs power, which no known plan restores."""
     stop = '[[timeline]]\nat = "20s"\ndo = "stop-service SERVER_A"\n'
     unplug = '\n[[timeline]]\nwhen = "time_s() > 60 and SERVER_A is STOPPED"\ndo = "power-off SERVER_A"\n'
-    scenario = texts.small((FAULT, stop + unplug), ("+5 power-on", "+5 start-service"))
+    scenario = texts.change_small_text((FAULT, stop + unplug), ("+5 power-on", "+5 start-service"))
     start = Input(to_ticks(30.0), "start-service", ("SERVER_A",))
     search = run_nodes(ParSearch(scenario, scenario.seed), 2, [[start]])
     assert search.best is not None
@@ -253,7 +253,7 @@ def search_without_time(
 def test_a_search_continued_from_a_certificate_proves_as_much() -> None:
     """This holds even if the last chance passes just after a hidden event, so that the plan is not fair."""
     hidden = '[[timeline]]\nat = "204.5s"\ndo = "slow-cpu SERVER_W factor=2"\n\n[[goal]]\nname = "served"'
-    small = texts.small(('[[goal]]\nname = "served"', hidden))
+    small = texts.change_small_text(('[[goal]]\nname = "served"', hidden))
     late_input = Input(to_ticks(205.0), "power-on", ("SERVER_A",))
     _, new = search_without_time(small, None)
     known_certificate: ParCertificate = {

@@ -31,7 +31,7 @@ from tests.engine.drill import texts
 
 @pytest.fixture(scope="module")
 def small() -> Scenario:
-    return texts.small()
+    return texts.change_small_text()
 
 
 def compute_account(drill: Drill) -> RegretAnalysis:
@@ -216,7 +216,9 @@ def test_accuracy_follows_the_published_formula() -> None:
 
 
 def test_without_a_known_plan_a_search_finds_the_players_actions(small: Scenario) -> None:
-    unsolved = texts.small((texts.COURSE[texts.COURSE.index("[[solution]]") :].split("[[rubric]]")[0], ""))
+    unsolved = texts.change_small_text(
+        (texts.COURSE[texts.COURSE.index("[[solution]]") :].split("[[rubric]]")[0], "")
+    )
     drill = Drill(unsolved)
     drill.advance_to(to_ticks(40.0))
     drill.apply_line("power-on SERVER_A")
@@ -231,7 +233,7 @@ def test_without_a_known_plan_a_search_finds_the_players_actions(small: Scenario
 
 
 def test_a_refused_action_waits_until_it_is_accepted() -> None:
-    lonely = texts.small(('witness = "SERVER_W"\n', ""))
+    lonely = texts.change_small_text(('witness = "SERVER_W"\n', ""))
     run = SearchDrill(lonely)
     run.advance_to(to_ticks(15.0))
     forced = RetryingRun(run).apply_line(

@@ -58,7 +58,9 @@ def build_certificate(search: ParSearch, nodes: int) -> ParCertificate:
 
 
 def test_a_plan_found_by_luck_scores_less_over_several_seeds() -> None:
-    certificate = build_certificate(ParSearch(texts.small(*BACK_BY_CHANCE), 23, offered=(FORCE,)), 12)
+    certificate = build_certificate(
+        ParSearch(texts.change_small_text(*BACK_BY_CHANCE), 23, offered=(FORCE,)), 12
+    )
     robust = require(certificate["robust"])
     assert certificate["par"]["plan"] == [], "it comes back soon with this seed"
     assert [line.partition(" ")[2] for line in robust["plan"]] == [FORCE]
@@ -68,14 +70,14 @@ def test_a_plan_found_by_luck_scores_less_over_several_seeds() -> None:
 
 
 def test_actions_of_a_plan_follow_their_symptom_with_every_seed() -> None:
-    drill = texts.small(('at = "20s"\ndo', 'between = ["10s", "150s"]\ndo'))
+    drill = texts.change_small_text(('at = "20s"\ndo', 'between = ["10s", "150s"]\ndo'))
     certificate = build_certificate(ParSearch(drill, 1, offered=()), 2)
     assert require(certificate["robust"])["plan"] == certificate["par"]["plan"]
     assert require(certificate["robust"])["least"] > certificate["par"]["score"] - 1.0
 
 
 def test_check_reports_a_best_plan_found_by_luck() -> None:
-    certificate = build_certificate(ParSearch(texts.small(*BACK_BY_CHANCE), 23, offered=()), 2)
+    certificate = build_certificate(ParSearch(texts.change_small_text(*BACK_BY_CHANCE), 23, offered=()), 2)
     assert require(certificate["robust"])["least"] < certificate["par"]["score"] - LUCK_MAX
     assert any("with another seed" in problem.text for problem in list_warnings(certificate, "small.toml"))
     require(certificate["robust"])["least"] = certificate["par"]["score"]
@@ -145,7 +147,7 @@ def find_seeds(scenario: Scenario, low_s: float, high_s: float) -> Iterator[int]
 
 @pytest.mark.parametrize("changes", [(), (DRAWN,), (LOCKED,), (DRAWN, *ASKED)], ids=str)
 def test_with_its_own_seed_a_plan_is_played_unchanged(changes: tuple[tuple[str, str], ...]) -> None:
-    search = run_nodes(ParSearch(texts.small(*changes), 3), 8)
+    search = run_nodes(ParSearch(texts.change_small_text(*changes), 3), 8)
     for plan in search.plans:
         run = SearchDrill(search.scenario, 3)
         assert play_reactions(run, build_reactions(search.scenario, 3, plan.actions)) == plan.score
@@ -154,7 +156,7 @@ def test_with_its_own_seed_a_plan_is_played_unchanged(changes: tuple[tuple[str, 
 
 def test_an_action_waits_for_the_events_before_it_in_the_plan() -> None:
     """The delay between the failure and the failover differs for each seed."""
-    drill = texts.small(DRAWN)
+    drill = texts.change_small_text(DRAWN)
     own_search = SearchDrill(drill)
     own_search.advance_to(to_ticks(100.0))
     failover_s = max(event.tick for event in own_search.events if event.kind == "failover") / TICKS_PER_S
@@ -168,7 +170,7 @@ def test_an_action_waits_for_the_events_before_it_in_the_plan() -> None:
 
 
 def test_a_locked_action_is_retried_until_it_is_allowed() -> None:
-    drill = texts.small(DRAWN, LOCKED)
+    drill = texts.change_small_text(DRAWN, LOCKED)
     late_variant, early_variant = next(find_seeds(drill, 50.0, 60.0)), next(find_seeds(drill, 20.0, 21.0))
     plan = f"{find_failure_s(drill, late_variant) + 8.0} power-on SERVER_A"
     run = play_as_reactions(drill.model_copy(update={"seed": late_variant}), plan, early_variant)
@@ -176,7 +178,7 @@ def test_a_locked_action_is_retried_until_it_is_allowed() -> None:
 
 
 def test_an_action_behind_a_lock_keeps_its_planned_delay() -> None:
-    drill = texts.small(DRAWN, LOCKED)
+    drill = texts.change_small_text(DRAWN, LOCKED)
     early_seeds = [seed for seed, _ in zip(find_seeds(drill, 20.0, 24.0), range(4), strict=False)]
     for other_seed in early_seeds[1:]:
         run = play_as_reactions(
@@ -186,7 +188,7 @@ def test_an_action_behind_a_lock_keeps_its_planned_delay() -> None:
 
 
 def test_an_unasked_question_delays_nothing() -> None:
-    drill = texts.small(DRAWN, *ASKED)
+    drill = texts.change_small_text(DRAWN, *ASKED)
     early_variant, late_variant = next(find_seeds(drill, 20.0, 25.0)), next(find_seeds(drill, 55.0, 60.0))
     drill, plan = drill.model_copy(update={"seed": early_variant}), "48 answer why 2\n70 power-on SERVER_A"
     assert [item.verb for item in play_as_reactions(drill, plan, early_variant).journal] == [
@@ -198,11 +200,11 @@ def test_an_unasked_question_delays_nothing() -> None:
 
 def test_an_action_refused_in_the_plan_does_not_wait() -> None:
     plan = "5 sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER"
-    assert [item.line for item in play_as_reactions(texts.small(), plan, 9).journal] == [plan]
+    assert [item.line for item in play_as_reactions(texts.change_small_text(), plan, 9).journal] == [plan]
 
 
 def test_no_reaction_precedes_its_symptom() -> None:
-    drill = texts.small(DRAWN)
+    drill = texts.change_small_text(DRAWN)
     own_search = SearchDrill(drill)
     own_search.advance_to(to_ticks(100.0))
     for seed in range(4, 10):
@@ -225,12 +227,12 @@ def find_first_symptom(run: SearchDrill) -> Tick:
 
 
 def test_the_middle_plan_of_each_kind_is_tried_too() -> None:
-    def plan(second: int, server: str, score: float) -> SearchPlan:
+    def build_plan(second: int, server: str, score: float) -> SearchPlan:
         return SearchPlan((Input(to_ticks(second), "power-on", (server,)),), score, True, True, happened=(1,))
 
-    plans = [plan(second, "A", 100.0) for second in (9, 5, 7, 8, 6)]
-    other_plan = plan(5, "B", 40.0)
-    archive = select_archive([*plans, other_plan, plan(1, "A", 50.0)])
+    plans = [build_plan(second, "A", 100.0) for second in (9, 5, 7, 8, 6)]
+    other_plan = build_plan(5, "B", 40.0)
+    archive = select_archive([*plans, other_plan, build_plan(1, "A", 50.0)])
     assert [(plan_kept.actions[0].tick, plan_kept.score) for plan_kept in archive] == [
         (to_ticks(5), 100.0), (to_ticks(5), 40.0), (to_ticks(7), 100.0),
     ]  # fmt: skip

@@ -72,7 +72,7 @@ def test_a_noop_does_not_raise_the_value(name: str) -> None:
 )
 def test_noop_actions_are_detected(line: str, goal: str, expected: bool) -> None:
     """SERVER_A is the principal of a healthy session."""
-    run = SearchDrill(texts.small(('when = "Sales serves on SERVER_B"', f"when = '{goal}'")), 1)
+    run = SearchDrill(texts.change_small_text(('when = "Sales serves on SERVER_B"', f"when = '{goal}'")), 1)
     run.advance_to(to_ticks(5.0))
     drill = _try_line(run, line)
     assert drill is not None

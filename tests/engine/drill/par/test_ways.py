@@ -22,7 +22,7 @@ from tests.engine.drill import texts
 
 @pytest.fixture(scope="module")
 def small() -> Scenario:
-    return texts.small()
+    return texts.change_small_text()
 
 
 def start_run_at(scenario: Scenario, t_s: float) -> SearchDrill:
@@ -90,7 +90,7 @@ def test_a_continuation_is_cut_where_its_bound_is_too_low(small: Scenario) -> No
 
 def test_actions_after_a_noop_keep_their_time() -> None:
     look = '[[solution]]\ndo = "50 sql SERVER_B SELECT 1"\nwhy = "See."\n\n[[solution]]\ndo = "+5 power-on SERVER_A"\n'
-    scenario = texts.small(
+    scenario = texts.change_small_text(
         ('[[solution]]\nwhen = "Sales serves on SERVER_B"\ndo = "+5 power-on SERVER_A"\n', look)
     )
     run = SearchDrill(scenario)

@@ -8,8 +8,8 @@ from engine.drill.authoring.problems import ScenarioError
 from engine.drill.running import modes
 from engine.inputs import InputError
 from engine.verbs.lines import parse_line
-from tests.engine.drill.texts import drill, run, small
-from tests.engine.worlds import lab
+from tests.engine.drill.texts import advance_drill, build_drill, change_small_text
+from tests.engine.worlds import build_lab
 
 
 @pytest.mark.parametrize(
@@ -29,20 +29,20 @@ from tests.engine.worlds import lab
     ],
 )
 def test_a_lock_refuses_matching_inputs(lock: str, line: str, is_covered: bool) -> None:
-    assert modes.is_blocked_by(modes.parse_lock(lock, lab()), parse_line(line)) is is_covered
+    assert modes.is_blocked_by(modes.parse_lock(lock, build_lab()), parse_line(line)) is is_covered
 
 
 @pytest.mark.parametrize("lock", ["swich-on SERVER_A", "power-on SERVER_Z", "cut SERVER_A", "finish now"])
 def test_invalid_locks_are_reported(lock: str) -> None:
     with pytest.raises(ScenarioError) as caught:
-        small(("[[client]]", f'[[locked]]\ndo = "{lock}"\nwhy = "no"\n\n[[client]]'))
+        change_small_text(("[[client]]", f'[[locked]]\ndo = "{lock}"\nwhy = "no"\n\n[[client]]'))
     (problem,) = caught.value.problems
     assert problem.where.startswith("locked")
 
 
 def test_the_reason_of_a_lock_is_shown() -> None:
-    drill_run = run(
-        drill(("[[client]]", '[[locked]]\ndo = "workload"\nwhy = "they have to work"\n\n[[client]]')), 5
+    drill_run = advance_drill(
+        build_drill(("[[client]]", '[[locked]]\ndo = "workload"\nwhy = "they have to work"\n\n[[client]]')), 5
     )
     with pytest.raises(InputError, match="they have to work"):
         drill_run.apply_line("workload Sales none")

@@ -9,7 +9,7 @@ from engine.drill.authoring.scenario import ScenarioError
 from engine.drill.judging.refusals import find_refusals
 from engine.inputs import InputError
 from engine.model import DbState
-from tests.engine.drill.texts import FREE, drill, run, small
+from tests.engine.drill.texts import FREE, advance_drill, build_drill, change_small_text
 
 
 def build_preparation(*lines: str) -> tuple[str, str]:
@@ -19,10 +19,10 @@ def build_preparation(*lines: str) -> tuple[str, str]:
 
 def test_preparation_lines_are_applied_silently() -> None:
     lines = ("add-drive SERVER_A E", "stop-agent SERVER_A", "sql SERVER_B EXEC sp_addlinkedserver REPORTS")
-    drill_run = drill(build_preparation(*lines), text=FREE)
+    drill_run = build_drill(build_preparation(*lines), text=FREE)
     assert drill_run.is_condition_met("linked_servers(SERVER_B) == 1 and linked_servers(SERVER_A) == 0")
     assert [volume.letter for volume in drill_run.world.computers["SERVER_A"].volumes] == ["E"]
-    run(drill_run, 10)
+    advance_drill(drill_run, 10)
     assert drill_run.events == []
     drill_run.apply_line("revert-all")
     assert not drill_run.world.instances["SERVER_A"].agent_running, (
@@ -31,9 +31,13 @@ def test_preparation_lines_are_applied_silently() -> None:
 
 
 def test_changes_of_the_preparation_count_from_the_start() -> None:
-    drill_run = drill(build_preparation("sql SERVER_B ALTER ENDPOINT Mirroring STATE = STOPPED"), text=FREE)
+    drill_run = build_drill(
+        build_preparation("sql SERVER_B ALTER ENDPOINT Mirroring STATE = STOPPED"), text=FREE
+    )
     assert drill_run.is_condition_met("SERVER_A is LISTENING and SERVER_B is not LISTENING")
-    assert run(drill_run, 5).is_condition_met('Sales is DISCONNECTED and not tried "ALTER ENDPOINT"')
+    assert advance_drill(drill_run, 5).is_condition_met(
+        'Sales is DISCONNECTED and not tried "ALTER ENDPOINT"'
+    )
 
 
 @pytest.mark.parametrize(
@@ -45,7 +49,7 @@ def test_changes_of_the_preparation_count_from_the_start() -> None:
     ],
 )
 def test_check_names_lines_not_allowed_in_the_preparation(line: str, message: str) -> None:
-    findings = list_warnings(small(build_preparation(line)), "small.toml")
+    findings = list_warnings(change_small_text(build_preparation(line)), "small.toml")
     assert any(message in problem.text and problem.where.startswith("before") for problem in findings), (
         findings
     )
@@ -57,14 +61,14 @@ def test_a_copy_may_have_been_restored_elsewhere() -> None:
         'workload = "Workload1"',
         'workload = "Workload1"\nserver = "SERVER_A"\nrestored_on = ["SERVER_B"]',
     )
-    drill_run = run(drill(lone_database, (session, ""), text=FREE), 3)
+    drill_run = advance_drill(build_drill(lone_database, (session, ""), text=FREE), 3)
     assert drill_run.world.copies["SERVER_B", "Sales"].db_state is DbState.RESTORING
     assert drill_run.is_condition_met("Sales serves on SERVER_A and Sales is NONE")
     drill_run.apply_line("sql SERVER_B ALTER DATABASE Sales SET PARTNER = 'TCP://SERVER_A:5022'")
     drill_run.apply_line("sql SERVER_A ALTER DATABASE Sales SET PARTNER = 'TCP://SERVER_B:5022'")
-    assert run(drill_run, 30).is_condition_met("Sales is SYNCHRONIZED")
+    assert advance_drill(drill_run, 30).is_condition_met("Sales is SYNCHRONIZED")
     with pytest.raises(ScenarioError, match="already has a mirror"):
-        small(lone_database, text=FREE)
+        change_small_text(lone_database, text=FREE)
 
 
 STORY = """
@@ -76,18 +80,18 @@ do = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER"
 
 
 def test_inputs_of_the_story_do_not_count_for_conduct() -> None:
-    drill_run = run(drill(("\n[[source]]", STORY), text=FREE), 10)
+    drill_run = advance_drill(build_drill(("\n[[source]]", STORY), text=FREE), 10)
     (batch,) = drill_run.build_report()["sql"]
     assert (batch["window"], batch["messages"][0]["number"]) == ("SERVER_B#story", 1470)
     assert not drill_run.is_condition_met('tried "FAILOVER" or error 1470')
     assert find_refusals(drill_run.events) == []
     drill_run.apply_line("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")
-    assert run(drill_run, 11).is_condition_met('tried "FAILOVER" and error 1470')
+    assert advance_drill(drill_run, 11).is_condition_met('tried "FAILOVER" and error 1470')
     assert [refused.number for refused in find_refusals(drill_run.events)] == [1470]
 
 
 def test_a_trainee_input_cannot_pass_as_the_story() -> None:
-    drill_run = drill(text=FREE)
+    drill_run = build_drill(text=FREE)
     with pytest.raises(InputError, match="the drill itself uses the window"):
         drill_run.apply_line("sql SERVER_A#story ALTER DATABASE Sales SET PARTNER OFF")
     drill_run.apply_line("sql SERVER_A#2 SELECT 1")
@@ -101,7 +105,7 @@ def test_conditions_evaluate_settings_outside_the_database() -> None:
         "copy-jobs SERVER_A SERVER_B",
         "sql SERVER_W ALTER ENDPOINT Mirroring FOR DATABASE_MIRRORING (ENCRYPTION = SUPPORTED)",
     )
-    drill_run = run(drill(build_preparation(*lines), text=FREE), 65)
+    drill_run = advance_drill(build_drill(build_preparation(*lines), text=FREE), 65)
     assert drill_run.is_condition_met("orphans(SERVER_A) == 0 and orphans(SERVER_B) == 1")
     assert drill_run.is_condition_met("enabled_jobs(SERVER_A) == 1 and enabled_jobs(SERVER_B) == 0")
     assert drill_run.is_condition_met("thresholds(SERVER_A) == 1 and thresholds(SERVER_B) == 0")
@@ -112,4 +116,4 @@ def test_conditions_evaluate_settings_outside_the_database() -> None:
     drill_run.apply_line("corrupt-page SERVER_B Sales")
     assert drill_run.is_condition_met("damaged_pages(Sales) == 1 and installs(SERVER_B) == 0")
     drill_run.apply_line("upgrade SERVER_W 2005")
-    assert run(drill_run, 400).is_condition_met("installs(SERVER_W) == 1")
+    assert advance_drill(drill_run, 400).is_condition_met("installs(SERVER_W) == 1")

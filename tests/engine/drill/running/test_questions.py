@@ -10,7 +10,7 @@ from engine.drill.authoring.problems import ScenarioError
 from engine.drill.judging.report import compute_calibration
 from engine.drill.running.drill import Drill, DrillMode, replay
 from engine.inputs import InputError
-from tests.engine.drill.texts import drill, run, small
+from tests.engine.drill.texts import advance_drill, build_drill, change_small_text
 from tests.events import read_field
 
 ASKED = """
@@ -72,7 +72,7 @@ CHANGES = (
 
 
 def build_drill_with_question(mode: DrillMode | None = None, *changes: tuple[str, str]) -> Drill:
-    return drill(*CHANGES, *changes, mode=mode)
+    return build_drill(*CHANGES, *changes, mode=mode)
 
 
 def list_question_events(drill: Drill, kind: str) -> list[tuple[float, str]]:
@@ -80,7 +80,7 @@ def list_question_events(drill: Drill, kind: str) -> list[tuple[float, str]]:
 
 
 def test_each_question_is_asked_at_its_time() -> None:
-    drill_run = run(build_drill_with_question(), 60)
+    drill_run = advance_drill(build_drill_with_question(), 60)
     assert list_question_events(drill_run, "question") == [(21.0, "next"), (23.0, "cause"), (50.0, "role")]
     assert [open_question.name for open_question in drill_run.list_open_questions()] == ["cause", "role"]
     question = drill_run.list_open_questions()[0]
@@ -92,15 +92,15 @@ def test_each_question_is_asked_at_its_time() -> None:
 
 
 def test_right_answers_score_at_the_end_of_the_drill() -> None:
-    drill_run = run(build_drill_with_question(), 21)
+    drill_run = advance_drill(build_drill_with_question(), 21)
     drill_run.apply_line("answer next 1")
-    run(drill_run, 60)
+    advance_drill(drill_run, 60)
     drill_run.apply_line("answer cause 2")
     drill_run.apply_line("answer role 1")
     drill_run.apply_line("power-on SERVER_A")
     before = {item.name: item.points for item in drill_run.compute_score().items}
     assert (before["Diagnosis"], before["Prediction"]) == (0.0, 0.0)
-    run(drill_run, 300)
+    advance_drill(drill_run, 300)
     items = {item.name: item for item in drill_run.compute_score().items}
     assert (items["Diagnosis"].points, items["Prediction"].points) == (15.0, 10.0)
     (loss,) = items["Diagnosis"].losses
@@ -110,9 +110,9 @@ def test_right_answers_score_at_the_end_of_the_drill() -> None:
 
 
 def test_confidence_is_reported_next_to_correctness() -> None:
-    drill_run = run(build_drill_with_question(), 21)
+    drill_run = advance_drill(build_drill_with_question(), 21)
     drill_run.apply_line("answer next 1 sure_percent=90")
-    run(drill_run, 60)
+    advance_drill(drill_run, 60)
     drill_run.apply_line("answer cause 2")
     with pytest.raises(InputError, match="sure_percent"):
         drill_run.apply_line("answer role 1 sure_percent=101")
@@ -121,7 +121,7 @@ def test_confidence_is_reported_next_to_correctness() -> None:
         compute_calibration(drill_run.build_report()["questions"]) is None
     )  # the result is hidden until the end
     drill_run.apply_line("power-on SERVER_A")
-    run(drill_run, 300)
+    advance_drill(drill_run, 300)
     assert drill_run.finished
     calibrated = compute_calibration(drill_run.build_report()["questions"])
     assert calibrated is not None
@@ -142,9 +142,9 @@ def test_confidence_is_reported_next_to_correctness() -> None:
 
 
 def test_a_missing_answer_scores_no_points() -> None:
-    drill_run = run(build_drill_with_question(), 60)
+    drill_run = advance_drill(build_drill_with_question(), 60)
     drill_run.apply_line("power-on SERVER_A")
-    run(drill_run, 300)
+    advance_drill(drill_run, 300)
     assert {
         item.points for item in drill_run.compute_score().items if item.name in ("Diagnosis", "Prediction")
     } == {0.0}
@@ -162,14 +162,14 @@ def test_a_missing_answer_scores_no_points() -> None:
     ],
 )
 def test_invalid_answers_are_refused(at_s: float, line: str, message: str) -> None:
-    drill_run = run(build_drill_with_question(), at_s)
+    drill_run = advance_drill(build_drill_with_question(), at_s)
     with pytest.raises(InputError, match=message):
         drill_run.apply_line(line)
     assert not drill_run.journal
 
 
 def test_the_first_answer_counts() -> None:
-    drill_run = run(build_drill_with_question(), 21)
+    drill_run = advance_drill(build_drill_with_question(), 21)
     drill_run.apply_line("answer next 2")
     with pytest.raises(InputError, match="already"):
         drill_run.apply_line("answer next 1")
@@ -177,29 +177,29 @@ def test_the_first_answer_counts() -> None:
 
 @pytest.mark.parametrize("mode", [DrillMode.PRACTICE, DrillMode.EXAM])
 def test_no_event_reveals_the_right_answer_before_the_end(mode: DrillMode) -> None:
-    drill_run = run(build_drill_with_question(mode), 21)
+    drill_run = advance_drill(build_drill_with_question(mode), 21)
     drill_run.apply_line("answer next 1")
-    run(drill_run, 60)
+    advance_drill(drill_run, 60)
     drill_run.apply_line("answer cause 2")
-    run(drill_run, 70)
+    advance_drill(drill_run, 70)
     run_text = json.dumps([event.as_json() for event in drill_run.events]) + json.dumps(
         drill_run.build_report()["questions"]
     )
     run_text += json.dumps(drill_run.build_report()["score"])
     for secret in ("in step and sees the witness", "the others see each other", '"right"', '"correct"'):
         assert secret not in run_text
-    wrong_run = run(build_drill_with_question(mode), 21)
+    wrong_run = advance_drill(build_drill_with_question(mode), 21)
     wrong_run.apply_line("answer next 2")
-    run(wrong_run, 60)
+    advance_drill(wrong_run, 60)
     wrong_run.apply_line("answer cause 1")
-    run(wrong_run, 70)
+    advance_drill(wrong_run, 70)
     assert wrong_run.compute_score().total == drill_run.compute_score().total, (
         "the running score gives it away"
     )
 
 
 def test_guided_mode_reveals_the_right_answer_at_once() -> None:
-    drill_run = run(build_drill_with_question(DrillMode.GUIDED), 60)
+    drill_run = advance_drill(build_drill_with_question(DrillMode.GUIDED), 60)
     drill_run.apply_line("answer cause 1")
     event = drill_run.events[-1]
     assert (event.kind, read_field(event, "right")) == ("answer", False)
@@ -208,18 +208,18 @@ def test_guided_mode_reveals_the_right_answer_at_once() -> None:
 
 
 def test_free_play_has_no_questions() -> None:
-    assert not list_question_events(run(build_drill_with_question(DrillMode.LAB), 60), "question")
+    assert not list_question_events(advance_drill(build_drill_with_question(DrillMode.LAB), 60), "question")
 
 
 def test_the_drill_waits_for_open_questions() -> None:
-    drill_run = run(build_drill_with_question(), 51)
+    drill_run = advance_drill(build_drill_with_question(), 51)
     drill_run.apply_line("answer cause 2")
     drill_run.apply_line("power-on SERVER_A")
-    run(drill_run, 200)
+    advance_drill(drill_run, 200)
     assert all(state.is_reached for state in drill_run.goals.values())
     assert not drill_run.finished
     drill_run.apply_line("answer role 2")
-    run(drill_run, 202)
+    advance_drill(drill_run, 202)
     assert drill_run.finished
 
 
@@ -237,4 +237,4 @@ def test_the_drill_waits_for_open_questions() -> None:
 )
 def test_problems_of_questions_are_reported(change: tuple[str, str], message: str) -> None:
     with pytest.raises(ScenarioError, match=message):
-        small(*CHANGES, change)
+        change_small_text(*CHANGES, change)

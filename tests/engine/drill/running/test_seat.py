@@ -9,7 +9,7 @@ import pytest
 from engine.drill.running import rewind
 from engine.drill.running.drill import Drill, DrillMode
 from engine.inputs import InputError
-from tests.engine.drill.texts import drill, run
+from tests.engine.drill.texts import advance_drill, build_drill
 
 HIDDEN = (
     '[[goal]]\nname = "served"',
@@ -19,7 +19,7 @@ HIDDEN = (
 
 
 def play_both_drills(mode: DrillMode = DrillMode.EXAM) -> tuple[Drill, Drill]:
-    return run(drill(mode=mode), 10), run(drill(HIDDEN, mode=mode), 10)
+    return advance_drill(build_drill(mode=mode), 10), advance_drill(build_drill(HIDDEN, mode=mode), 10)
 
 
 def apply_and_list_answers(drill: Drill, line: str) -> str:
@@ -50,12 +50,12 @@ def test_practice_mode_reveals_the_fault() -> None:
 
 
 def test_the_truth_is_hidden_until_the_exam_ends() -> None:
-    drill_run = drill(mode=DrillMode.EXAM)
+    drill_run = build_drill(mode=DrillMode.EXAM)
     with pytest.raises(InputError, match="information only from the servers"):
         rewind.require_visible_truth(drill_run)
     drill_run.end_now()
     rewind.require_visible_truth(drill_run)
-    rewind.require_visible_truth(drill(mode=DrillMode.PRACTICE))
+    rewind.require_visible_truth(build_drill(mode=DrillMode.PRACTICE))
 
 
 def test_hidden_faults_of_an_exam_still_take_effect() -> None:

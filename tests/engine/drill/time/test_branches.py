@@ -10,12 +10,12 @@ from engine.drill.time.branches import BranchError, Branches
 from engine.drill.time.history import History
 from tests.engine.drill.branch_storage import list_stored_branches, restore_branches
 from tests.engine.drill.running.test_questions import CHANGES, build_drill_with_question
-from tests.engine.drill.texts import drill, small
+from tests.engine.drill.texts import build_drill, change_small_text
 
 
 def build_tree(mode: DrillMode | None = None) -> Branches:
     """Return a tree in which main waits until 90 s, `early` repairs at 30 s and `late` at 70 s."""
-    branches = Branches(History(drill(mode=mode)))
+    branches = Branches(History(build_drill(mode=mode)))
     branches.history.advance_to(4000)
     branches.history.apply_line("note waiting")
     branches.history.advance_to(9000)
@@ -70,7 +70,7 @@ def test_a_stored_tree_is_restored(mode: DrillMode) -> None:
     branches.history.apply_line("power-off SERVER_W")
     branches.history.advance_to(9000)
     branches.rename("main", "waiting")
-    restored = restore_branches(small(), 3, list_stored_branches(branches))
+    restored = restore_branches(change_small_text(), 3, list_stored_branches(branches))
     assert restored.list_names() == branches.list_names() == ["waiting", "early", "late", "deeper"]
     assert list_stored_branches(restored) == list_stored_branches(branches)
     for name in branches.list_names():
@@ -123,7 +123,7 @@ def test_results_of_one_branch_are_recorded_in_all_branches() -> None:
         branches.history.drill.journal[-1].line == "5 rewind 10 answer:cause:1 missed:next hint:protected:2"
     )
     assert list_stored_branches(
-        restore_branches(small(*CHANGES), 3, list_stored_branches(branches))
+        restore_branches(change_small_text(*CHANGES), 3, list_stored_branches(branches))
     ) == list_stored_branches(branches)
 
 

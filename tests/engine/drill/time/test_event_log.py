@@ -11,7 +11,7 @@ from engine.drill.running.drill import Drill
 from engine.drill.time.event_log import ROWS_AS_THEY_ARE, EventLog, PackedList, select_events
 from engine.drill.time.history import History
 from engine.drill.time.snapshots import take_snapshot
-from tests.engine.drill.texts import drill, run
+from tests.engine.drill.texts import advance_drill, build_drill
 from tests.events import build_event, read_field
 from tests.room import measure_room
 
@@ -68,9 +68,9 @@ def test_a_fork_knows_its_common_length() -> None:
 
 
 def test_a_moment_agrees_with_its_run() -> None:
-    drill_run = run(drill(), 5)
+    drill_run = advance_drill(build_drill(), 5)
     snapshot = take_snapshot(drill_run)
-    run(drill_run, 100)
+    advance_drill(drill_run, 100)
     past_run: Drill = snapshot.restore(drill_run)
     assert (
         drill_run.events.count_shared(past_run.events)
@@ -78,14 +78,14 @@ def test_a_moment_agrees_with_its_run() -> None:
         == snapshot.events
         < len(drill_run.events)
     )
-    run(past_run, 100)
+    advance_drill(past_run, 100)
     assert drill_run.events.count_shared(past_run.events) == len(past_run.events) == len(drill_run.events)
 
 
 def test_large_result_sets_are_compressed_and_read_back() -> None:
-    drill_run = run(drill(), 5)
+    drill_run = advance_drill(build_drill(), 5)
     drill_run.apply_line("sql SERVER_A SELECT a.name, b.name FROM sys.databases a, sys.databases b")
-    run(drill_run, 8)
+    advance_drill(drill_run, 8)
     *_, done_event = drill_run.events.select("sql_done")
     results = read_field(done_event, "results")
     assert isinstance(results, PackedList)
@@ -100,7 +100,7 @@ def test_large_result_sets_are_compressed_and_read_back() -> None:
 
 
 def test_replaying_a_batch_takes_no_more_memory() -> None:
-    history = History(drill())
+    history = History(build_drill())
     history.apply_line("sql SERVER_A SELECT a.name, b.name FROM sys.databases a, sys.databases b")
     history.advance_to(3_000)
     bytes_used = measure_room([history.drill.events])

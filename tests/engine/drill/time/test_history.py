@@ -13,13 +13,13 @@ from engine.drill.time import history as module
 from engine.drill.time.history import History
 from engine.inputs import InputError
 from tests.engine.drill.running.test_drill import LINES
-from tests.engine.drill.texts import FREE, drill, small
+from tests.engine.drill.texts import FREE, build_drill, change_small_text
 
 DEEDS = st.lists(st.tuples(st.integers(0, 6000), LINES), max_size=6)
 
 
 def play_deeds(deeds: list[tuple[int, str]], end_tick: int = 8000) -> History:
-    history = History(drill(text=FREE))
+    history = History(build_drill(text=FREE))
     for tick, line in sorted(deeds):
         history.advance_to(tick)
         try:
@@ -97,7 +97,7 @@ def test_the_history_of_a_loaded_drill_is_complete() -> None:
 
 
 def test_an_exam_can_be_viewed_only_after_its_end() -> None:
-    history = History(drill(mode=DrillMode.EXAM))
+    history = History(build_drill(mode=DrillMode.EXAM))
     history.advance_to(4000)
     for method in (history.seek, history.fork):
         with pytest.raises(InputError, match="exam"):
@@ -111,7 +111,7 @@ def test_an_exam_can_be_viewed_only_after_its_end() -> None:
 
 
 def test_a_fork_knows_its_past_and_records_its_origin() -> None:
-    history = History(drill())
+    history = History(build_drill())
     history.advance_to(4000)
     history.apply_line("hint 2")
     history.advance_to(9000)
@@ -121,15 +121,18 @@ def test_a_fork_knows_its_past_and_records_its_origin() -> None:
     fork.apply_line("power-on SERVER_A")
     fork.advance_to(12_000)
     lines = [item.line for item in fork.drill.journal]
-    assert fork.drill.build_report() == replay(small(), 3, DrillMode.PRACTICE, lines, 12_000).build_report()
+    assert (
+        fork.drill.build_report()
+        == replay(change_small_text(), 3, DrillMode.PRACTICE, lines, 12_000).build_report()
+    )
     for tick in (2000, 3000, 5500):
         assert fork.seek(tick).build_report() == replay_exactly(fork, tick, False).build_report()
 
 
 def test_marks_exist_for_every_kind() -> None:
-    drill_run = drill()
+    drill_run = build_drill()
     play_solution(drill_run)
-    second_drill = drill()
+    second_drill = build_drill()
     second_drill.advance_to(100)
     for line in ("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER", "hint 1", "note here", "rewind 2"):
         second_drill.apply_line(line)

@@ -11,12 +11,12 @@ from engine.drill.time import snapshots as kept_module
 from engine.drill.time.snapshots import LOGS, OF_THE_WORLD, take_snapshot
 from engine.flow.samples import BLOCK
 from engine.protocol import errorlog
-from tests.engine.drill.texts import drill, run
+from tests.engine.drill.texts import advance_drill, build_drill
 from tests.events import read_field
 
 
 def test_a_snapshot_does_not_contain_the_past() -> None:
-    drill_run = run(drill(), 40)
+    drill_run = advance_drill(build_drill(), 40)
     snapshot = take_snapshot(drill_run)
     assert all(getattr(drill_run, name) for name in ("events", "hashes", "logs", "standings"))
     assert not any(getattr(snapshot.drill, name) for name in LOGS)
@@ -24,26 +24,26 @@ def test_a_snapshot_does_not_contain_the_past() -> None:
 
 
 def test_a_snapshot_can_be_restored_repeatedly() -> None:
-    drill_run = run(drill(), 40)
+    drill_run = advance_drill(build_drill(), 40)
     snapshot, digest, event_count = (
         take_snapshot(drill_run),
         drill_run.compute_state_hash(),
         len(drill_run.events),
     )
     drill_run.apply_line("power-on SERVER_A")
-    run(drill_run, 140)
+    advance_drill(drill_run, 140)
     first, second = snapshot.restore(drill_run), snapshot.restore(drill_run)
-    run(first, 60)
+    advance_drill(first, 60)
     assert second.compute_state_hash() == digest
     assert second.events == drill_run.events[:event_count]
     assert (snapshot.tick, snapshot.inputs, len(second.journal)) == (4000, 0, 0)
     second.apply_line("power-on SERVER_A")
-    run(second, 140)
+    advance_drill(second, 140)
     assert second.build_report() == drill_run.build_report()
 
 
 def test_hashes_are_taken_at_start_each_minute_and_after_each_input() -> None:
-    drill_run = run(drill(), 61)
+    drill_run = advance_drill(build_drill(), 61)
     for line in ("note one", "note two", "power-on SERVER_A"):
         drill_run.apply_line(line)
     places = [(state_hash.tick, state_hash.inputs) for state_hash in drill_run.hashes]
@@ -53,9 +53,9 @@ def test_hashes_are_taken_at_start_each_minute_and_after_each_input() -> None:
 
 
 def test_a_replay_produces_the_same_hashes() -> None:
-    drill_run = run(drill(), 45)
+    drill_run = advance_drill(build_drill(), 45)
     drill_run.apply_line("power-on SERVER_A")
-    run(drill_run, 130)
+    advance_drill(drill_run, 130)
     replayed: Drill = replay(
         drill_run.scenario, drill_run.seed, drill_run.mode, [item.line for item in drill_run.journal], 13_000
     )
@@ -64,9 +64,9 @@ def test_a_replay_produces_the_same_hashes() -> None:
 
 
 def test_unchanged_parts_are_shared_by_all_snapshots() -> None:
-    drill_run = run(drill(), 5)
+    drill_run = advance_drill(build_drill(), 5)
     first = take_snapshot(drill_run)
-    run(drill_run, 6)
+    advance_drill(drill_run, 6)
     second = take_snapshot(drill_run, first)
     assert second.parts[OF_THE_WORLD.index("computers")] is first.parts[OF_THE_WORLD.index("computers")]
     assert second.parts[OF_THE_WORLD.index("copies")] is first.parts[OF_THE_WORLD.index("copies")]
@@ -79,16 +79,16 @@ def test_unchanged_parts_are_shared_by_all_snapshots() -> None:
 
 
 def test_samples_of_a_snapshot_equal_those_of_the_run() -> None:
-    drill_run = run(drill(), 2 * BLOCK + 40)
+    drill_run = advance_drill(build_drill(), 2 * BLOCK + 40)
     snapshot = take_snapshot(drill_run)
-    run(drill_run, 4 * BLOCK)
+    advance_drill(drill_run, 4 * BLOCK)
     restored = snapshot.restore(drill_run)
     assert restored.samples.count_common_entries(drill_run.samples) == 2 * BLOCK, (
         "what is packed is held once"
     )
     assert restored.samples.ticks.tolist() == drill_run.samples.ticks[: 2 * BLOCK + 40].tolist()
     all_values = drill_run.samples.streams.values.copy()
-    run(restored, 4 * BLOCK)
+    advance_drill(restored, 4 * BLOCK)
     assert np.array_equal(restored.samples.streams.values, all_values)
     assert np.array_equal(drill_run.samples.streams.values, all_values)
 
@@ -96,13 +96,13 @@ def test_samples_of_a_snapshot_equal_those_of_the_run() -> None:
 def test_errorlog_lines_are_restored_from_the_events(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (errorlog, kept_module):
         monkeypatch.setattr(module, "ERROR_LOG_LINES_MAX", 5)
-    drill_run = drill()
+    drill_run = build_drill()
     drill_run.world.errorlog = {"SERVER_A": tuple((0, 0, 10, 0, f"before {n}") for n in range(4))}
     drill_run.errorlog_before = drill_run.world.errorlog.copy()
-    run(drill_run, 31)
+    advance_drill(drill_run, 31)
     lengths = set()
     for end_s in (40, 45, 60):
-        run(drill_run, end_s)
+        advance_drill(drill_run, end_s)
         drill_run.apply_line("stop-service SERVER_B" if end_s == 45 else "plug-cable SERVER_A")
         assert take_snapshot(drill_run).restore(drill_run).world.errorlog == drill_run.world.errorlog
         lengths.add(sum(map(len, drill_run.world.errorlog.values())))
@@ -110,9 +110,9 @@ def test_errorlog_lines_are_restored_from_the_events(monkeypatch: pytest.MonkeyP
 
 
 def test_conditions_find_a_batch_by_its_text_and_errors() -> None:
-    drill_run = run(drill(), 5)
+    drill_run = advance_drill(build_drill(), 5)
     drill_run.apply_line("sql SERVER_A SELECT * FROM sys.databases PRINT 'x' SELECT * FROM nowhere")
-    run(drill_run, 8)
+    advance_drill(drill_run, 8)
     (batch,) = drill_run._batches
     assert batch.errors == [208]
     assert read_field(next(drill_run.events.select("sql_done")), "results")

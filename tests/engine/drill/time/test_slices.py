@@ -13,7 +13,7 @@ from engine.drill.time.history import History
 from engine.generators import run_to_completion
 from engine.inputs import Input, InputError
 from tests.engine.drill.branch_storage import list_stored_branches, restore_branches
-from tests.engine.drill.texts import drill
+from tests.engine.drill.texts import build_drill
 
 LINES = ((1000, "power-off SERVER_A"), (3000, "power-on SERVER_A"), (3000, "note mended"))
 END = 40_000
@@ -23,7 +23,7 @@ JOURNAL = tuple(
 
 
 def play_history() -> History:
-    history = History(drill())
+    history = History(build_drill())
     for tick, line in LINES:
         history.advance_to(tick)
         history.apply_line(line)
@@ -36,7 +36,7 @@ def list_shares(work: Slices[object]) -> list[float]:
 
 
 def test_a_run_in_slices_equals_the_run() -> None:
-    whole_run, history = play_history(), History(drill())
+    whole_run, history = play_history(), History(build_drill())
     longest, before = 0, 0
     for share in replay_inputs(history, JOURNAL, END):
         assert 0.0 <= share <= 1.0
@@ -48,20 +48,20 @@ def test_a_run_in_slices_equals_the_run() -> None:
 
 def test_a_deviating_state_is_refused() -> None:
     right = play_history().seek(2000).compute_state_hash()
-    run_to_completion(replay_inputs(History(drill()), JOURNAL, END, [(2000, right)]))
+    run_to_completion(replay_inputs(History(build_drill()), JOURNAL, END, [(2000, right)]))
     with pytest.raises(InputError, match=r"the state differs from the recorded one at 0:20\.00"):
-        run_to_completion(replay_inputs(History(drill()), JOURNAL, END, [(2000, "0" * 32)]))
+        run_to_completion(replay_inputs(History(build_drill()), JOURNAL, END, [(2000, "0" * 32)]))
 
 
 def test_an_input_after_the_end_is_refused_and_does_not_block() -> None:
     late_inputs = [Input(1000, "finish"), Input(2000, "note", ("late",))]
     with pytest.raises(InputError, match="has ended"):
-        run_to_completion(replay_inputs(drill(), late_inputs, 3000))
-    assert run_to_completion(replay_inputs(drill(), late_inputs, 3000, lenient=True)).tick == 1000
+        run_to_completion(replay_inputs(build_drill(), late_inputs, 3000))
+    assert run_to_completion(replay_inputs(build_drill(), late_inputs, 3000, lenient=True)).tick == 1000
 
 
 def test_a_debrief_in_slices_gives_the_same_result() -> None:
-    ended_drill = drill()
+    ended_drill = build_drill()
     play_solution(ended_drill)
     slices = build_review(ended_drill)
     assert next(slices) < 1.0
@@ -72,7 +72,7 @@ def test_a_debrief_in_slices_gives_the_same_result() -> None:
 
 
 def test_a_solution_played_into_a_history_can_be_viewed() -> None:
-    history, whole_drill = History(drill()), drill()
+    history, whole_drill = History(build_drill()), build_drill()
     run_to_completion(play_solution_in_slices(history))
     play_solution(whole_drill)
     assert history.drill.compute_state_hash() == whole_drill.compute_state_hash()
@@ -109,7 +109,7 @@ def test_stored_branches_are_loaded_in_slices() -> None:
 
 
 def test_an_exam_branches_as_practice_in_slices() -> None:
-    history = History(drill(mode=DrillMode.EXAM))
+    history = History(build_drill(mode=DrillMode.EXAM))
     history.advance_to(4000)
     history.apply_line("finish")
     assert list_shares(history.fork_in_slices(2000))
@@ -119,7 +119,7 @@ def test_an_exam_branches_as_practice_in_slices() -> None:
 
 
 def test_an_unrecorded_branch_is_undone() -> None:
-    history, other_history = History(drill()), History(drill())
+    history, other_history = History(build_drill()), History(build_drill())
     for run in (history, other_history):
         run.advance_to(1000)
         run.apply_line("power-off SERVER_A")

@@ -14,17 +14,17 @@ from engine.drill.running.solution import play_solution
 from engine.drill.running.state import StateHash
 from engine.drill.time.verify import Divergence, find_divergence, verify_report
 from engine.inputs import InputError
-from tests.engine.drill.texts import drill, small
+from tests.engine.drill.texts import build_drill, change_small_text
 
 
 @pytest.fixture(scope="module")
 def solved_drill() -> Drill:
-    drilled = drill()
+    drilled = build_drill()
     play_solution(drilled)
     return drilled
 
 
-def check(
+def verify_hashes(
     drill: Drill, *changes: tuple[str, str], hashes: list[StateHash] | None = None
 ) -> Divergence | None:
     report = drill.build_report()
@@ -32,16 +32,16 @@ def check(
         report["hashes"] = [
             {"t_s": h.tick / TICKS_PER_S, "inputs": h.inputs, "hash": h.digest} for h in hashes
         ]
-    return verify_report(small(*changes), report)
+    return verify_report(change_small_text(*changes), report)
 
 
 def test_an_equal_run_is_verified(solved_drill: Drill) -> None:
-    assert check(solved_drill) is None
-    assert verify_report(small(), json.loads(json.dumps(solved_drill.build_report()))) is None
+    assert verify_hashes(solved_drill) is None
+    assert verify_report(change_small_text(), json.loads(json.dumps(solved_drill.build_report()))) is None
 
 
 def test_a_changed_scenario_diverges_where_the_change_takes_effect(solved_drill: Drill) -> None:
-    difference = check(solved_drill, ('at = "20s"', 'at = "20.5s"'))
+    difference = verify_hashes(solved_drill, ('at = "20s"', 'at = "20.5s"'))
     assert difference is not None
     assert difference.agreed == solved_drill.hashes[0]
     assert difference.expected == solved_drill.hashes[1]
@@ -52,7 +52,7 @@ def test_a_changed_scenario_diverges_where_the_change_takes_effect(solved_drill:
 
 def test_a_report_names_the_first_different_event(solved_drill: Drill) -> None:
     result = verify_report(
-        small(('at = "20s"', 'at = "20.5s"')), json.loads(json.dumps(solved_drill.build_report()))
+        change_small_text(('at = "20s"', 'at = "20.5s"')), json.loads(json.dumps(solved_drill.build_report()))
     )
     assert "recorded fault at 0:20.00 (power-off SERVER_A), now fault at 0:20.50 (power-off SERVER_A)" in str(
         result
@@ -62,7 +62,7 @@ def test_a_report_names_the_first_different_event(solved_drill: Drill) -> None:
 def test_a_run_with_a_program_is_verified_and_a_changed_answer_named() -> None:
     """The report stores only the number of rows of each answer to a program."""
     login_fields = '{"login": "sa", "password": "right", "program": "desk"}'
-    served = drill()
+    served = build_drill()
     for line in (f"connect SERVER_A#tds1 {login_fields}", 'batch SERVER_A#tds1 "SELECT 1"'):
         served.apply_line(line)
     served.advance_to(100)
@@ -80,14 +80,14 @@ def test_one_wrong_hash_is_found(solved_drill: Drill) -> None:
     for place in range(len(solved_drill.hashes)):
         hashes = solved_drill.hashes.copy()
         hashes[place] = replace(hashes[place], digest="0" * 32)
-        difference = check(solved_drill, hashes=hashes)
+        difference = verify_hashes(solved_drill, hashes=hashes)
         assert difference is not None
         assert difference.expected == hashes[place]
         assert difference.agreed == (hashes[place - 1] if place else None)
 
 
 def test_a_longer_record_is_another_run(solved_drill: Drill) -> None:
-    difference = check(solved_drill, hashes=[*solved_drill.hashes, StateHash(90_000, 1, "0" * 32)])
+    difference = verify_hashes(solved_drill, hashes=[*solved_drill.hashes, StateHash(90_000, 1, "0" * 32)])
     assert difference is not None
     assert "the replay ends there" in str(difference)
 
@@ -114,7 +114,7 @@ def test_invalid_lines_are_refused(solved_drill: Drill) -> None:
     report = solved_drill.build_report()
     report["inputs"] = ["1 dance"]
     with pytest.raises(InputError, match="dance"):
-        verify_report(small(), report)
+        verify_report(change_small_text(), report)
 
 
 @pytest.mark.parametrize(

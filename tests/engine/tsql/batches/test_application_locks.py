@@ -6,21 +6,21 @@ import pytest
 
 from engine import tsql
 from engine.model import World
-from tests.engine.tsql.console import answers, ask, run_on
-from tests.engine.worlds import P, lab
+from tests.engine.tsql.console import collect_answers, run_on, submit_batch
+from tests.engine.worlds import P, build_lab
 from tests.events import read_field
 
 A, B = f"{P}#a", f"{P}#b"
 
 
-def acquire(resource: str, mode: str = "Exclusive", arguments: str = "") -> str:
+def format_acquire_text(resource: str, mode: str = "Exclusive", arguments: str = "") -> str:
     """Return a text that acquires a lock of the session and shows the return code."""
     return f"DECLARE @r int EXEC @r = sp_getapplock '{resource}', '{mode}', 'Session'{arguments} SELECT @r"
 
 
-def hold(mode: str) -> World:
-    world = lab(workload="none")
-    assert ask(world, A, acquire("x", mode)).value == 0
+def hold_lock(mode: str) -> World:
+    world = build_lab(workload="none")
+    assert submit_batch(world, A, format_acquire_text("x", mode)).value == 0
     return world
 
 
@@ -38,37 +38,39 @@ def hold(mode: str) -> World:
     ],
 )
 def test_lock_modes_conflict_as_documented(held_mode: str, wanted_mode: str, code: int) -> None:
-    assert ask(hold(held_mode), B, acquire("x", wanted_mode, ", 0"), 1).value == code
+    assert (
+        submit_batch(hold_lock(held_mode), B, format_acquire_text("x", wanted_mode, ", 0"), 1).value == code
+    )
 
 
 def test_a_waiter_gets_the_lock_when_it_is_released() -> None:
-    world = hold("Exclusive")
-    assert answers(world, B, acquire("x"), 5) == []
+    world = hold_lock("Exclusive")
+    assert collect_answers(world, B, format_acquire_text("x"), 5) == []
     blocker = "SELECT blocking_session_id, wait_type FROM sys.dm_exec_requests WHERE session_id = 52"
-    assert ask(world, A, blocker).grids == [[[51, "LCK_M_X"]]]
-    replies = answers(world, A, "EXEC sp_releaseapplock 'x', 'Session'", 2)
+    assert submit_batch(world, A, blocker).grids == [[[51, "LCK_M_X"]]]
+    replies = collect_answers(world, A, "EXEC sp_releaseapplock 'x', 'Session'", 2)
     assert [answer.value for answer in replies if answer.grids] == [1]
 
 
 def test_a_lock_wait_ends_with_its_timeout() -> None:
-    world = hold("Exclusive")
-    assert ask(world, B, acquire("x", arguments=", 2000"), 4).value == -1
-    assert ask(world, B, "SET LOCK_TIMEOUT 500 " + acquire("x"), 4).value == -1
+    world = hold_lock("Exclusive")
+    assert submit_batch(world, B, format_acquire_text("x", arguments=", 2000"), 4).value == -1
+    assert submit_batch(world, B, "SET LOCK_TIMEOUT 500 " + format_acquire_text("x"), 4).value == -1
 
 
 def test_a_deadlock_victim_gets_a_code_and_keeps_its_transaction() -> None:
-    world = hold("Exclusive")
-    ask(world, B, acquire("y"))
-    assert answers(world, A, acquire("y"), 1) == []
-    victim = ask(world, B, "BEGIN TRAN " + acquire("x") + ", @@TRANCOUNT", 12)
+    world = hold_lock("Exclusive")
+    submit_batch(world, B, format_acquire_text("y"))
+    assert collect_answers(world, A, format_acquire_text("y"), 1) == []
+    victim = submit_batch(world, B, "BEGIN TRAN " + format_acquire_text("x") + ", @@TRANCOUNT", 12)
     assert victim.grids == [[[-3, 1]]]
 
 
 def test_the_end_of_the_connection_releases_the_lock() -> None:
-    world = hold("Exclusive")
+    world = hold_lock("Exclusive")
     tsql.submit_text(world, B, "KILL 51")
     run_on(world, 1)
-    assert ask(world, B, acquire("x", arguments=", 0"), 1).value == 0
+    assert submit_batch(world, B, format_acquire_text("x", arguments=", 0"), 1).value == 0
 
 
 @pytest.mark.parametrize(
@@ -85,7 +87,7 @@ def test_the_end_of_the_connection_releases_the_lock() -> None:
 )
 def test_a_refused_request_prints_an_informational_message(arguments: str, number: int, text: str) -> None:
     """Both numbers have severity 10 [DOC: Database Engine events and errors], so TRY and drivers see no error."""
-    answer = ask(lab(), A, f"DECLARE @r int EXEC @r = sp_getapplock {arguments} SELECT @r")
+    answer = submit_batch(build_lab(), A, f"DECLARE @r int EXEC @r = sp_getapplock {arguments} SELECT @r")
     assert answer.value == -999
     messages = [
         (message["number"], message["severity"], message["text"])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.tsql.console import ask
-from tests.engine.worlds import P, lab
+from tests.engine.tsql.console import submit_batch
+from tests.engine.worlds import P, build_lab
 
 SETUP = """USE Sales
 CREATE TABLE p (id int PRIMARY KEY, n varchar(10) UNIQUE)
@@ -40,12 +40,12 @@ REFUSED = (
 
 @pytest.mark.parametrize(("text", "number", "message"), REFUSED, ids=[str(case[:1]) for case in REFUSED])
 def test_a_constraint_violation_is_refused_and_changes_nothing(text: str, number: int, message: str) -> None:
-    world = lab(workload="none")
-    assert ask(world, P, SETUP, then_s=60).numbers == []
-    answer = ask(world, P, text, then_s=60)
+    world = build_lab(workload="none")
+    assert submit_batch(world, P, SETUP, then_s=60).numbers == []
+    answer = submit_batch(world, P, text, then_s=60)
     assert answer.numbers[0] == number
     assert message in " ".join(answer.texts)
-    result = ask(world, P, "SELECT a, b, x, y, pid, i FROM c SELECT id, n FROM p", then_s=60)
+    result = submit_batch(world, P, "SELECT a, b, x, y, pid, i FROM c SELECT id, n FROM p", then_s=60)
     assert result.grids == [[[1, 1, 5, 10, 1, 5]], [[1, "a"], [2, "b"]]]
 
 
@@ -66,25 +66,27 @@ KEPT = (
 
 @pytest.mark.parametrize(("text", "rows"), KEPT, ids=[case[0][:40] for case in KEPT])
 def test_valid_changes_are_accepted(text: str, rows: list[list[object]]) -> None:
-    world = lab(workload="none")
-    ask(world, P, SETUP, then_s=60)
-    answer = ask(world, P, text, then_s=60)
+    world = build_lab(workload="none")
+    submit_batch(world, P, SETUP, then_s=60)
+    answer = submit_batch(world, P, text, then_s=60)
     assert (answer.grids[-1], [number for number in answer.numbers if number != 3604]) == (rows, [])
 
 
 def test_a_foreign_key_with_cascading_changes_is_refused_by_name() -> None:
-    world = lab(workload="none")
-    ask(world, P, SETUP, then_s=60)
+    world = build_lab(workload="none")
+    submit_batch(world, P, SETUP, then_s=60)
     text = "ALTER TABLE c ADD CONSTRAINT f FOREIGN KEY (b) REFERENCES p (id) ON DELETE CASCADE"
-    assert ask(world, P, text).texts == ["Not simulated: foreign keys with ON DELETE or ON UPDATE CASCADE"]
+    assert submit_batch(world, P, text).texts == [
+        "Not simulated: foreign keys with ON DELETE or ON UPDATE CASCADE"
+    ]
 
 
 def test_keys_and_indexes_are_in_the_catalog() -> None:
-    world = lab(workload="none")
-    ask(world, P, f"{SETUP} CREATE INDEX ix ON p (n)", then_s=60)
+    world = build_lab(workload="none")
+    submit_batch(world, P, f"{SETUP} CREATE INDEX ix ON p (n)", then_s=60)
     text = """SELECT t.name, i.index_id, i.type_desc, i.is_primary_key, i.is_unique
         FROM sys.tables t JOIN sys.indexes i ON i.object_id = t.object_id ORDER BY t.name, i.index_id"""
-    assert ask(world, P, text).grids == [
+    assert submit_batch(world, P, text).grids == [
         [
             ["c", 1, "CLUSTERED", 1, 1],
             ["p", 1, "CLUSTERED", 1, 1],
@@ -92,6 +94,6 @@ def test_keys_and_indexes_are_in_the_catalog() -> None:
             ["p", 4, "NONCLUSTERED", 0, 0],
         ]
     ]
-    assert ask(world, P, "SELECT SCHEMA_ID('nope'), SCHEMA_ID('sys'), DB_NAME(0)").grids == [
+    assert submit_batch(world, P, "SELECT SCHEMA_ID('nope'), SCHEMA_ID('sys'), DB_NAME(0)").grids == [
         [[None, 4, "Sales"]]
     ]

@@ -14,8 +14,8 @@ from engine.tsql.batches import gate
 from engine.tsql.batches.gate import CELLS, IN_USE_ERRORS, STATES
 from tests import statement_gate
 from tests.engine.availability.worlds import ag_lab
-from tests.engine.tsql.console import Answer, ask
-from tests.engine.worlds import M, P, do, lab
+from tests.engine.tsql.console import Answer, submit_batch
+from tests.engine.worlds import M, P, apply_lines, build_lab
 from tests.events import read_field
 
 Made = tuple[World, str, str]
@@ -23,7 +23,7 @@ Made = tuple[World, str, str]
 
 
 def _build_world_of_2014() -> World:
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     world.clients.clear()
     for name in [*world.instances]:
         world.update_instance(name, version=2014, edition="Enterprise")
@@ -38,9 +38,9 @@ def _build_mirrored(server: str) -> Made:
 
 def _build_unmirrored(**changes: object) -> Made:
     world = _build_world_of_2014()
-    ask(world, P, "CREATE DATABASE Alone", 1)
-    ask(world, f"{P}#7", "USE Alone; CREATE TABLE t (a int)", 2)
-    ask(world, f"{P}#7", "USE master", 2)
+    submit_batch(world, P, "CREATE DATABASE Alone", 1)
+    submit_batch(world, f"{P}#7", "USE Alone; CREATE TABLE t (a int)", 2)
+    submit_batch(world, f"{P}#7", "USE master", 2)
     if changes:
         world.update_copy((P, "Alone"), **changes)
     return world, P, "Alone"
@@ -48,13 +48,13 @@ def _build_unmirrored(**changes: object) -> Made:
 
 def _build_single_user() -> Made:
     world, server, name = _build_unmirrored()
-    ask(world, f"{P}#8", "USE Alone; ALTER DATABASE Alone SET SINGLE_USER", 2)
+    submit_batch(world, f"{P}#8", "USE Alone; ALTER DATABASE Alone SET SINGLE_USER", 2)
     return world, server, name
 
 
 def _build_snapshot_world() -> Made:
     world, server, _ = _build_unmirrored()
-    answer = ask(
+    answer = submit_batch(
         world, P, "CREATE DATABASE Pic ON (NAME = Alone, FILENAME = 'D:\\x.ss') AS SNAPSHOT OF Alone", 2
     )
     assert not answer.numbers, answer.texts
@@ -62,18 +62,18 @@ def _build_snapshot_world() -> Made:
 
 
 @cache
-def _group() -> World:
+def _build_group_world() -> World:
     world = ag_lab()
     world.clients.clear()
     for key in [*world.copies]:
         world.update_copy(key, size_kb=1024.0 * 1024)
-    ask(world, "NODE_1", "USE Sales; CREATE TABLE t (a int)", 5)
-    ask(world, "NODE_1", "USE master", 5)
+    submit_batch(world, "NODE_1", "USE Sales; CREATE TABLE t (a int)", 5)
+    submit_batch(world, "NODE_1", "USE master", 5)
     return world
 
 
 def _build_replica_world(server: str = "NODE_1", readers: str = "ALL", **changes: object) -> Made:
-    world = _group().fork()
+    world = _build_group_world().fork()
     world.update_availability((server, "Sales"), readers=readers, **changes)
     return world, server, "Sales"
 
@@ -172,8 +172,8 @@ CASES: Final = [
 def test_every_statement_is_checked_in_every_state(kind: str, statement: str, state: str) -> None:
     built_world, server, database = _build_world(state)
     world, plain_world = built_world.fork(), built_world.fork()
-    answer = ask(world, f"{server}#9", statement.format(database), 40)
-    ask(plain_world, f"{server}#9", "PRINT 1", 40)
+    answer = submit_batch(world, f"{server}#9", statement.format(database), 40)
+    submit_batch(plain_world, f"{server}#9", "PRINT 1", 40)
     errors, cell = _list_errors(answer), CELLS[kind, state]
     assert all(number == 0 or number in MESSAGES for number in errors)
     if cell.isdigit():
@@ -195,32 +195,32 @@ def test_a_readable_secondary_refuses_primary_only_statements() -> None:
                 for word in ("ENCRYPTION", "DROP USER", "ALTER USER", "GRANT", "RECOVERY FULL")
             ):
                 continue
-            answer = ask(world.fork(), f"{server}#9", statement.format(database), 5)
+            answer = submit_batch(world.fork(), f"{server}#9", statement.format(database), 5)
             assert _list_errors(answer)[:1] == [3906], (statement, answer.texts)
 
 
 @pytest.mark.parametrize("kind", IN_USE_ERRORS)
 def test_a_database_in_use_is_neither_replaced_nor_removed(kind: str) -> None:
     world = _build_world("online")[0].fork()
-    ask(world, f"{P}#8", "USE Alone", 1)
+    submit_batch(world, f"{P}#8", "USE Alone", 1)
     statement = STATEMENTS[kind][0].format("Alone")
-    answer = ask(world, f"{P}#9", statement, 5)
+    answer = submit_batch(world, f"{P}#9", statement, 5)
     assert _list_errors(answer)[0] == IN_USE_ERRORS[kind], answer.texts
-    ask(world, f"{P}#8", "USE master", 1)
-    assert IN_USE_ERRORS[kind] not in _list_errors(ask(world, f"{P}#9", statement, 40))
+    submit_batch(world, f"{P}#8", "USE master", 1)
+    assert IN_USE_ERRORS[kind] not in _list_errors(submit_batch(world, f"{P}#9", statement, 40))
 
 
 def test_the_group_is_reported_before_the_connections() -> None:
     """3752 and 3743 come before 3702."""
-    assert _list_errors(ask(ag_lab(), "NODE_1#9", "DROP DATABASE Sales", 1)) == [3752]
-    assert _list_errors(ask(lab(), f"{P}#9", "DROP DATABASE Sales", 1)) == [3743]
+    assert _list_errors(submit_batch(ag_lab(), "NODE_1#9", "DROP DATABASE Sales", 1)) == [3752]
+    assert _list_errors(submit_batch(build_lab(), f"{P}#9", "DROP DATABASE Sales", 1)) == [3743]
 
 
 def test_a_replica_without_its_primary_accepts_no_rows() -> None:
     """An INSERT on the secondary ended the run with an AssertionError."""
-    world = _group().fork()
-    do(world, "cut NODE_1 NODE_2", then_s=12.0)
-    assert _list_errors(ask(world, "NODE_2", "USE Sales; INSERT t VALUES (7)", 2)) == [3906]
+    world = _build_group_world().fork()
+    apply_lines(world, "cut NODE_1 NODE_2", then_s=12.0)
+    assert _list_errors(submit_batch(world, "NODE_2", "USE Sales; INSERT t VALUES (7)", 2)) == [3906]
 
 
 def test_the_documentation_page_matches_the_table() -> None:

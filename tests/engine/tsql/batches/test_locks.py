@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.model import World
-from tests.engine.tsql.console import Answer, answers, ask, run_on
-from tests.engine.worlds import P, do, lab
+from tests.engine.tsql.console import Answer, collect_answers, run_on, submit_batch
+from tests.engine.worlds import P, apply_lines, build_lab
 from tests.events import read_field
 
 A, B, C = f"{P}#a", f"{P}#b", f"{P}#c"
@@ -14,15 +14,15 @@ A, B, C = f"{P}#a", f"{P}#b", f"{P}#c"
 
 def build_world_with_table(database: str = "Sales") -> World:
     """Create t (n, k) with rows 1 and 2, and two windows in *database*."""
-    world = lab(workload="none")
-    ask(
+    world = build_lab(workload="none")
+    submit_batch(
         world,
         A,
         f"USE {database} CREATE TABLE t (n int, k int) INSERT t VALUES (1, 0) INSERT t VALUES (2, 0)",
         2,
     )
-    ask(world, B, f"USE {database}")
-    ask(world, C, f"USE {database}")
+    submit_batch(world, B, f"USE {database}")
+    submit_batch(world, C, f"USE {database}")
     return world
 
 
@@ -34,12 +34,14 @@ def get_spid(world: World, window: str) -> int:
 
 def is_waiting(world: World, window: str, text: str) -> bool:
     """Return whether the statement does not end within a second; its window then shows a running batch."""
-    return answers(world, window, text, 1) == [] and window in world.batches
+    return collect_answers(world, window, text, 1) == [] and window in world.batches
 
 
 def finish_blocker(world: World, window: str, blocker: str, ending: str = "COMMIT") -> Answer:
     """Return the answer of *window* after *blocker* has ended its transaction."""
-    ended_answers = [a for a in answers(world, blocker, ending, 2) if read_field(a.event, "window") == window]
+    ended_answers = [
+        a for a in collect_answers(world, blocker, ending, 2) if read_field(a.event, "window") == window
+    ]
     return ended_answers[-1]
 
 
@@ -51,8 +53,8 @@ def finish_blocker(world: World, window: str, blocker: str, ending: str = "COMMI
 def test_a_reader_waits_for_a_writer_and_reads_the_result(database: str, change: str) -> None:
     for ending in ("COMMIT", "ROLLBACK"):
         world = build_world_with_table(database)
-        ask(world, A, f"BEGIN TRAN {change}")
-        grids = ask(world, A, "SELECT * FROM t").grids
+        submit_batch(world, A, f"BEGIN TRAN {change}")
+        grids = submit_batch(world, A, "SELECT * FROM t").grids
         assert is_waiting(world, B, "SELECT * FROM t")
         grids_after = finish_blocker(world, B, A, ending).grids
         assert grids_after == (grids if ending == "COMMIT" else [[[1, 0], [2, 0]]])
@@ -89,9 +91,9 @@ def test_lock_waits_follow_the_compatibility_matrix(
     first_statement: str, second_statement: str, waiting: bool
 ) -> None:
     world = build_world_with_table()
-    ask(world, A, f"BEGIN TRAN {first_statement}")
+    submit_batch(world, A, f"BEGIN TRAN {first_statement}")
     assert is_waiting(world, B, second_statement) is waiting
-    ask(world, A, "ROLLBACK", 1)
+    submit_batch(world, A, "ROLLBACK", 1)
     assert B not in world.batches
 
 
@@ -101,74 +103,76 @@ def test_isolation_levels_hold_read_locks() -> None:
         ("SERIALIZABLE", "INSERT t VALUES (3, 0)"),
     ):
         world = build_world_with_table()
-        ask(world, A, f"SET TRANSACTION ISOLATION LEVEL {level} BEGIN TRAN SELECT * FROM t")
+        submit_batch(world, A, f"SET TRANSACTION ISOLATION LEVEL {level} BEGIN TRAN SELECT * FROM t")
         assert is_waiting(world, B, changed)
         assert finish_blocker(world, B, A).numbers == []
-    assert ask(world, A, "SET TRANSACTION ISOLATION LEVEL SNAPSHOT SELECT * FROM t").numbers == [3952]
+    assert submit_batch(world, A, "SET TRANSACTION ISOLATION LEVEL SNAPSHOT SELECT * FROM t").numbers == [
+        3952
+    ]
 
 
 def test_dirty_reads_and_readpast_work() -> None:
     world = build_world_with_table()
-    ask(world, A, "BEGIN TRAN UPDATE t SET k = 9 WHERE n = 1 INSERT t VALUES (3, 9)")
-    assert ask(world, B, "SELECT n, k FROM t WITH (NOLOCK)").grids == [[[1, 9], [2, 0], [3, 9]]]
-    assert ask(world, B, "SELECT n, k FROM t WITH (READPAST)").grids == [[[2, 0]]]
-    ask(world, A, "ROLLBACK")
-    assert ask(world, B, "SELECT n, k FROM t").grids == [[[1, 0], [2, 0]]]
+    submit_batch(world, A, "BEGIN TRAN UPDATE t SET k = 9 WHERE n = 1 INSERT t VALUES (3, 9)")
+    assert submit_batch(world, B, "SELECT n, k FROM t WITH (NOLOCK)").grids == [[[1, 9], [2, 0], [3, 9]]]
+    assert submit_batch(world, B, "SELECT n, k FROM t WITH (READPAST)").grids == [[[2, 0]]]
+    submit_batch(world, A, "ROLLBACK")
+    assert submit_batch(world, B, "SELECT n, k FROM t").grids == [[[1, 0], [2, 0]]]
 
 
 def test_two_writers_of_different_rows_both_commit() -> None:
     world = build_world_with_table()
-    ask(world, A, "BEGIN TRAN INSERT t VALUES (3, 0)")
-    ask(world, B, "BEGIN TRAN INSERT t VALUES (4, 0)")
-    ask(world, B, "COMMIT", 1)
-    ask(world, A, "COMMIT", 1)
-    assert ask(world, C, "SELECT n FROM t").grids == [[[1], [2], [3], [4]]]
+    submit_batch(world, A, "BEGIN TRAN INSERT t VALUES (3, 0)")
+    submit_batch(world, B, "BEGIN TRAN INSERT t VALUES (4, 0)")
+    submit_batch(world, B, "COMMIT", 1)
+    submit_batch(world, A, "COMMIT", 1)
+    assert submit_batch(world, C, "SELECT n FROM t").grids == [[[1], [2], [3], [4]]]
 
 
 def test_a_duplicate_key_of_another_transaction_waits() -> None:
     world = build_world_with_table()
-    ask(world, A, "CREATE TABLE p (id int PRIMARY KEY)", 1)
-    ask(world, A, "BEGIN TRAN INSERT p VALUES (1)")
+    submit_batch(world, A, "CREATE TABLE p (id int PRIMARY KEY)", 1)
+    submit_batch(world, A, "BEGIN TRAN INSERT p VALUES (1)")
     assert is_waiting(world, B, "INSERT p VALUES (1)")
     assert finish_blocker(world, B, A).numbers[0] == 2627
 
 
 def test_lock_timeout_ends_the_wait_and_keeps_the_transaction() -> None:
     world = build_world_with_table()
-    ask(world, A, "BEGIN TRAN UPDATE t SET k = 1")
-    assert ask(world, B, "SELECT @@LOCK_TIMEOUT").value == -1
-    refused = ask(
+    submit_batch(world, A, "BEGIN TRAN UPDATE t SET k = 1")
+    assert submit_batch(world, B, "SELECT @@LOCK_TIMEOUT").value == -1
+    refused = submit_batch(
         world, B, "SET LOCK_TIMEOUT 1500 BEGIN TRAN SELECT * FROM t SELECT @@TRANCOUNT, @@LOCK_TIMEOUT", 3
     )
     assert (refused.numbers, refused.grids) == ([1222], [[[1, 1500]]])
     assert read_field(refused.event, "elapsed_ticks") in range(150, 180)
-    assert ask(world, B, "SET LOCK_TIMEOUT 0 DELETE t").numbers == [1222]
-    assert ask(world, B, "SET LOCK_TIMEOUT -1 SELECT @@LOCK_TIMEOUT").value == -1
+    assert submit_batch(world, B, "SET LOCK_TIMEOUT 0 DELETE t").numbers == [1222]
+    assert submit_batch(world, B, "SET LOCK_TIMEOUT -1 SELECT @@LOCK_TIMEOUT").value == -1
 
 
 def test_killing_the_blocker_releases_and_rolls_back() -> None:
     world = build_world_with_table()
-    ask(world, A, "BEGIN TRAN UPDATE t SET k = 1")
+    submit_batch(world, A, "BEGIN TRAN UPDATE t SET k = 1")
     assert is_waiting(world, B, "SELECT k FROM t")
     freed = finish_blocker(world, B, C, f"KILL {get_spid(world, A)}")
     assert freed.grids == [[[0], [0]]]
-    assert ask(world, A, "COMMIT").numbers == [596]
+    assert submit_batch(world, A, "COMMIT").numbers == [596]
 
 
 def test_a_waiting_statement_can_be_canceled() -> None:
     world = build_world_with_table()
-    ask(world, A, "BEGIN TRAN UPDATE t SET k = 1")
+    submit_batch(world, A, "BEGIN TRAN UPDATE t SET k = 1")
     assert is_waiting(world, B, "SELECT * FROM t")
-    do(world, f"cancel {B}", then_s=0.1)
+    apply_lines(world, f"cancel {B}", then_s=0.1)
     assert B not in world.batches
-    assert ask(world, B, "SELECT 1").value == 1
+    assert submit_batch(world, B, "SELECT 1").value == 1
 
 
 def test_the_cheaper_session_of_a_deadlock_is_the_victim_after_five_seconds() -> None:
     world = build_world_with_table()
-    ask(world, A, "CREATE TABLE u (n int) INSERT u VALUES (1)", 1)
-    ask(world, A, "BEGIN TRAN UPDATE t SET k = 1 UPDATE t SET k = 2")
-    ask(world, B, "BEGIN TRAN UPDATE u SET n = 2")
+    submit_batch(world, A, "CREATE TABLE u (n int) INSERT u VALUES (1)", 1)
+    submit_batch(world, A, "BEGIN TRAN UPDATE t SET k = 1 UPDATE t SET k = 2")
+    submit_batch(world, B, "BEGIN TRAN UPDATE u SET n = 2")
     assert is_waiting(world, A, "UPDATE u SET n = 3")
     assert is_waiting(world, B, "UPDATE t SET k = 3 SELECT 'not reached'")
     answers_by_window = {
@@ -177,16 +181,16 @@ def test_the_cheaper_session_of_a_deadlock_is_the_victim_after_five_seconds() ->
     assert answers_by_window[B].numbers == [1205]
     assert answers_by_window[B].grids == []
     assert answers_by_window[A].numbers == []
-    assert ask(world, B, "SELECT @@TRANCOUNT").value == 0
-    ask(world, A, "COMMIT", 1)
-    assert ask(world, C, "SELECT (SELECT MAX(k) FROM t), (SELECT n FROM u)").grids == [[[2, 3]]]
+    assert submit_batch(world, B, "SELECT @@TRANCOUNT").value == 0
+    submit_batch(world, A, "COMMIT", 1)
+    assert submit_batch(world, C, "SELECT (SELECT MAX(k) FROM t), (SELECT n FROM u)").grids == [[[2, 3]]]
 
 
 def test_deadlock_priority_and_catch_work() -> None:
     world = build_world_with_table()
-    ask(world, A, "CREATE TABLE u (n int) INSERT u VALUES (1)", 1)
-    ask(world, A, "SET DEADLOCK_PRIORITY LOW BEGIN TRAN UPDATE t SET k = 1 UPDATE t SET k = 2")
-    ask(world, B, "BEGIN TRAN UPDATE u SET n = 2")
+    submit_batch(world, A, "CREATE TABLE u (n int) INSERT u VALUES (1)", 1)
+    submit_batch(world, A, "SET DEADLOCK_PRIORITY LOW BEGIN TRAN UPDATE t SET k = 1 UPDATE t SET k = 2")
+    submit_batch(world, B, "BEGIN TRAN UPDATE u SET n = 2")
     caught = "BEGIN TRY UPDATE u SET n = 3 END TRY BEGIN CATCH SELECT ERROR_NUMBER(), XACT_STATE() ROLLBACK END CATCH"
     assert is_waiting(world, A, caught)
     assert is_waiting(world, B, "UPDATE t SET k = 3")
@@ -199,19 +203,19 @@ def test_deadlock_priority_and_catch_work() -> None:
 
 def test_views_show_the_blocking_session() -> None:
     world = build_world_with_table()
-    ask(world, A, "BEGIN TRAN UPDATE t SET k = 1 WHERE n = 1")
+    submit_batch(world, A, "BEGIN TRAN UPDATE t SET k = 1 WHERE n = 1")
     assert is_waiting(world, B, "SELECT * FROM t")
     a, b = get_spid(world, A), get_spid(world, B)
     requests = (
         f"SELECT status, blocking_session_id, wait_type FROM sys.dm_exec_requests WHERE session_id = {b}"
     )
-    assert ask(world, C, requests).grids == [[["suspended", a, "LCK_M_S"]]]
-    assert ask(world, C, f"SELECT blocked FROM sys.sysprocesses WHERE spid = {b}").value == a
+    assert submit_batch(world, C, requests).grids == [[["suspended", a, "LCK_M_S"]]]
+    assert submit_batch(world, C, f"SELECT blocked FROM sys.sysprocesses WHERE spid = {b}").value == a
     tasks = f"SELECT wait_type, blocking_session_id FROM sys.dm_os_waiting_tasks WHERE session_id = {b}"
-    assert ask(world, C, tasks).grids == [[["LCK_M_S", a]]]
+    assert submit_batch(world, C, tasks).grids == [[["LCK_M_S", a]]]
     locks_query = """SELECT request_session_id, resource_type, request_mode, request_status FROM sys.dm_tran_locks
         WHERE resource_type <> 'DATABASE' ORDER BY 1, 2, 4"""
-    assert ask(world, C, locks_query).grids == [
+    assert submit_batch(world, C, locks_query).grids == [
         [
             [a, "OBJECT", "IX", "GRANT"],
             [a, "PAGE", "IX", "GRANT"],
@@ -221,24 +225,24 @@ def test_views_show_the_blocking_session() -> None:
             [b, "RID", "S", "WAIT"],
         ]
     ]
-    assert len(ask(world, C, "SELECT * FROM sys.dm_tran_locks").columns[0]) == 19
-    grid = ask(world, C, f"EXEC sp_lock {a}").grids[0]
+    assert len(submit_batch(world, C, "SELECT * FROM sys.dm_tran_locks").columns[0]) == 19
+    grid = submit_batch(world, C, f"EXEC sp_lock {a}").grids[0]
     assert [row[4:] for row in grid if row[4] == "TAB"] == [["TAB", "", "IX", "GRANT"]]
     transactions = """SELECT s.session_id, t.transaction_type, d.database_transaction_state
         FROM sys.dm_tran_session_transactions s
         JOIN sys.dm_tran_active_transactions t ON t.transaction_id = s.transaction_id
         JOIN sys.dm_tran_database_transactions d ON d.transaction_id = s.transaction_id"""
-    assert ask(world, C, transactions).grids == [[[a, 1, 4]]]
+    assert submit_batch(world, C, transactions).grids == [[[a, 1, 4]]]
 
 
 def test_a_role_change_releases_all_locks() -> None:
     world = build_world_with_table()
-    ask(world, A, "BEGIN TRAN UPDATE t SET k = 1")
+    submit_batch(world, A, "BEGIN TRAN UPDATE t SET k = 1")
     assert is_waiting(world, B, "SELECT * FROM t")
-    events = do(world, f"sql {C}x ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60)
+    events = apply_lines(world, f"sql {C}x ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60)
     answers_by_window = {read_field(e, "window"): Answer(e) for e in events if e.kind == "sql_done"}
     assert answers_by_window[B].numbers == [10054]
-    assert ask(world, A, "ROLLBACK").numbers == [10054]
+    assert submit_batch(world, A, "ROLLBACK").numbers == [10054]
 
 
 KEYED = (
@@ -266,21 +270,21 @@ KEYED = (
 def test_a_query_by_a_unique_key_waits_only_for_its_row(statement: str, must_wait: bool) -> None:
     """Check documented behavior: [DOC: lock compatibility]."""
     world = build_world_with_table()
-    ask(world, A, KEYED, 2)
-    ask(world, A, "BEGIN TRAN UPDATE k SET v = 9, u = 'new' WHERE id = 1", 1)
+    submit_batch(world, A, KEYED, 2)
+    submit_batch(world, A, "BEGIN TRAN UPDATE k SET v = 9, u = 'new' WHERE id = 1", 1)
     assert is_waiting(world, B, statement) is must_wait
 
 
 def test_two_windows_that_lock_each_others_rows_are_a_deadlock() -> None:
     world = build_world_with_table()
-    ask(world, A, KEYED, 2)
+    submit_batch(world, A, KEYED, 2)
     for window, first in ((A, 1), (B, 2)):
-        ask(world, window, f"BEGIN TRAN UPDATE k SET v = {first} WHERE id = {first}", 1)
+        submit_batch(world, window, f"BEGIN TRAN UPDATE k SET v = {first} WHERE id = {first}", 1)
     assert is_waiting(world, B, "UPDATE k SET v = 5 WHERE id = 1")
-    replies = answers(world, A, "UPDATE k SET v = 6 WHERE id = 2", 8)
+    replies = collect_answers(world, A, "UPDATE k SET v = 6 WHERE id = 2", 8)
     assert [number for answer in replies for number in answer.numbers] == [1205]
-    ask(world, A, "COMMIT", 1)
-    assert ask(world, A, "SELECT id, v FROM k ORDER BY id", 1).grids == [[[1, 1], [2, 6]]]
+    submit_batch(world, A, "COMMIT", 1)
+    assert submit_batch(world, A, "SELECT id, v FROM k ORDER BY id", 1).grids == [[[1, 1], [2, 6]]]
 
 
 RANGE_READER = (
@@ -291,14 +295,14 @@ RANGE_READER = (
 def build_world_with_keys() -> World:
     """Create p with keys 5, 12, 30 and 100, which a SERIALIZABLE reader of 10 to 20 has locked in part."""
     world = build_world_with_table()
-    ask(
+    submit_batch(
         world,
         A,
         "CREATE TABLE p (id int PRIMARY KEY, v int) "
         "INSERT p SELECT 5, 1 UNION ALL SELECT 12, 2 UNION ALL SELECT 30, 3 UNION ALL SELECT 100, 4",
         2,
     )
-    assert ask(world, A, RANGE_READER).grids == [[[12, 2]]]
+    assert submit_batch(world, A, RANGE_READER).grids == [[[12, 2]]]
     return world
 
 
@@ -320,7 +324,7 @@ def build_world_with_keys() -> World:
     ],
 )
 def test_a_serializable_reader_locks_a_range_of_keys(statement: str, is_blocked: bool) -> None:
-    answer = ask(build_world_with_keys(), B, f"SET LOCK_TIMEOUT 100 {statement}", 2)
+    answer = submit_batch(build_world_with_keys(), B, f"SET LOCK_TIMEOUT 100 {statement}", 2)
     assert (answer.numbers == [1222]) is is_blocked, answer.texts
 
 
@@ -338,8 +342,10 @@ def test_a_serializable_reader_locks_a_range_of_keys(statement: str, is_blocked:
 )
 def test_the_range_follows_the_condition(condition: str, inserted: int, is_blocked: bool) -> None:
     world = build_world_with_keys()
-    ask(world, A, f"COMMIT BEGIN TRAN DECLARE @from int SET @from = 6 SELECT * FROM p WHERE {condition}", 1)
-    answer = ask(world, B, f"SET LOCK_TIMEOUT 100 INSERT p VALUES ({inserted}, 0)", 2)
+    submit_batch(
+        world, A, f"COMMIT BEGIN TRAN DECLARE @from int SET @from = 6 SELECT * FROM p WHERE {condition}", 1
+    )
+    answer = submit_batch(world, B, f"SET LOCK_TIMEOUT 100 INSERT p VALUES ({inserted}, 0)", 2)
     assert (answer.numbers == [1222]) is is_blocked, answer.texts
 
 
@@ -347,11 +353,14 @@ def test_views_show_range_locks_and_the_insert_that_waits() -> None:
     world = build_world_with_keys()
     assert is_waiting(world, B, "INSERT p VALUES (15, 0)")
     locked = "SELECT request_mode, COUNT(*) FROM sys.dm_tran_locks WHERE resource_type = 'KEY' GROUP BY request_mode"
-    assert ask(world, C, f"{locked} ORDER BY 1").grids == [[["RangeI-N", 1], ["RangeS-S", 2]]]
+    assert submit_batch(world, C, f"{locked} ORDER BY 1").grids == [[["RangeI-N", 1], ["RangeS-S", 2]]]
     wait = "SELECT wait_type, blocking_session_id FROM sys.dm_exec_requests WHERE blocking_session_id > 0"
-    assert ask(world, C, wait).grids == [[["LCK_M_RIn_NL", get_spid(world, A)]]]
+    assert submit_batch(world, C, wait).grids == [[["LCK_M_RIn_NL", get_spid(world, A)]]]
     assert finish_blocker(world, B, A).texts == ["(1 row affected)"]
-    assert ask(world, C, "SELECT COUNT(*) FROM sys.dm_tran_locks WHERE resource_type = 'KEY'").value == 0
+    assert (
+        submit_batch(world, C, "SELECT COUNT(*) FROM sys.dm_tran_locks WHERE resource_type = 'KEY'").value
+        == 0
+    )
 
 
 KEY_TYPES = {
@@ -407,11 +416,11 @@ def test_readers_lock_rows_and_ranges_of_keys_of_every_type(key_type: str, opera
     world = build_world_with_table()
     key = "a, k" if is_composite else "k"
     rows = " ".join(f"INSERT q VALUES ({first_value}{values[place]}, 0)" for place in (1, 3, 5, 7))
-    ask(world, A, f"CREATE TABLE q ({columns}, v int, PRIMARY KEY ({key})) {rows}", 2)
+    submit_batch(world, A, f"CREATE TABLE q ({columns}, v int, PRIMARY KEY ({key})) {rows}", 2)
     operator, read_rows, next_keys, gaps = READS[operand]
     where = f"WHERE {'a = 1 AND ' * is_composite}k {operator} {operand.format(*values)}" * bool(operand)
     for hints, (mode, is_serializable) in HOLDERS.items():
-        ask(world, A, f"BEGIN TRAN SELECT * FROM q WITH ({hints}) {where}")
+        submit_batch(world, A, f"BEGIN TRAN SELECT * FROM q WITH ({hints}) {where}")
         locked = read_rows | next_keys if is_serializable else read_rows
         statements: list[tuple[str, bool]] = []
         statements.append((f"SELECT v FROM q WHERE {equals[3]}", 3 in locked and mode == "X"))
@@ -426,18 +435,18 @@ def test_readers_lock_rows_and_ranges_of_keys_of_every_type(key_type: str, opera
                 (f"INSERT q VALUES ({first_value}{values[place]}, 0)", is_serializable and place in gaps)
             )
         batch = " ".join(statement for statement, _ in statements)
-        texts = ask(world, B, f"SET LOCK_TIMEOUT 0 BEGIN TRAN {batch} ROLLBACK", 0.1).texts
+        texts = submit_batch(world, B, f"SET LOCK_TIMEOUT 0 BEGIN TRAN {batch} ROLLBACK", 0.1).texts
         outcomes = [
             (statement, "1222" in text) for (statement, _), text in zip(statements, texts, strict=True)
         ]
         assert outcomes == statements, (hints, where)
-        ask(world, A, "ROLLBACK")
+        submit_batch(world, A, "ROLLBACK")
 
 
 def try_statements(world: World, window: str, statements: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
     """Return the statements, and whether a lock of another session blocks them."""
     batch = " ".join(f"BEGIN TRAN {statement} ROLLBACK" for statement, _ in statements)
-    texts = ask(world, window, f"SET LOCK_TIMEOUT 0 {batch}", 0.1).texts
+    texts = submit_batch(world, window, f"SET LOCK_TIMEOUT 0 {batch}", 0.1).texts
     return [(statement, "1222" in text) for (statement, _), text in zip(statements, texts, strict=True)]
 
 
@@ -517,42 +526,42 @@ INDEXED = (
 )
 def test_locks_follow_the_index_or_the_scan(holder: str, statements: list[tuple[str, bool]]) -> None:
     world = build_world_with_table()
-    ask(world, A, INDEXED, 2)
-    ask(world, A, f"BEGIN TRAN {holder}")
+    submit_batch(world, A, INDEXED, 2)
+    submit_batch(world, A, f"BEGIN TRAN {holder}")
     assert try_statements(world, B, statements) == statements
 
 
 def test_two_readers_take_different_rows_of_a_queue() -> None:
     """Check the work queue of two consumers: [DOC: table hints], READPAST."""
     world = build_world_with_table()
-    ask(world, A, INDEXED, 2)
+    submit_batch(world, A, INDEXED, 2)
     take = "BEGIN TRAN SELECT TOP (1) id FROM x WITH (UPDLOCK, READPAST, ROWLOCK) WHERE grade >= 10 ORDER BY grade, id"
-    assert [ask(world, window, take).value for window in (A, B, C)] == [1, 2, 3]
-    ask(world, A, "DELETE x WHERE id = 1 COMMIT", 1)
-    assert ask(world, A, take).value == 4
-    assert ask(world, B, "DELETE TOP (1) FROM x WITH (READPAST) OUTPUT deleted.id").value == 2
+    assert [submit_batch(world, window, take).value for window in (A, B, C)] == [1, 2, 3]
+    submit_batch(world, A, "DELETE x WHERE id = 1 COMMIT", 1)
+    assert submit_batch(world, A, take).value == 4
+    assert submit_batch(world, B, "DELETE TOP (1) FROM x WITH (READPAST) OUTPUT deleted.id").value == 2
 
 
 def test_five_thousand_row_locks_become_a_table_lock() -> None:
     """Check documented behavior: [DOC: lock escalation]."""
     world = build_world_with_table()
-    ask(world, A, "CREATE TABLE e (n int PRIMARY KEY)", 2)
+    submit_batch(world, A, "CREATE TABLE e (n int PRIMARY KEY)", 2)
     locks = """SELECT resource_type, request_mode, COUNT(*) FROM sys.dm_tran_locks
         WHERE resource_type IN ('KEY', 'OBJECT') GROUP BY resource_type, request_mode"""
     many = """WITH c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 5000)
         INSERT e SELECT n FROM c OPTION (MAXRECURSION 0)"""
-    ask(world, A, f"BEGIN TRAN; {many}", 1)
-    assert ask(world, C, locks).grids == [[["OBJECT", "X", 1]]]
+    submit_batch(world, A, f"BEGIN TRAN; {many}", 1)
+    assert submit_batch(world, C, locks).grids == [[["OBJECT", "X", 1]]]
 
 
 def test_views_show_update_range_and_row_locks() -> None:
     world = build_world_with_table()
-    ask(world, A, INDEXED, 2)
-    ask(world, A, "BEGIN TRAN SELECT * FROM x WITH (UPDLOCK, HOLDLOCK) WHERE id > 3")
+    submit_batch(world, A, INDEXED, 2)
+    submit_batch(world, A, "BEGIN TRAN SELECT * FROM x WITH (UPDLOCK, HOLDLOCK) WHERE id > 3")
     locks = """SELECT resource_type, request_mode, request_status FROM sys.dm_tran_locks
         WHERE resource_type <> 'DATABASE' ORDER BY request_session_id, 1, 2"""
     held = [["KEY", "RangeS-U"], ["KEY", "RangeS-U"], ["OBJECT", "IX"], ["PAGE", "IU"]]
-    assert ask(world, C, locks).grids == [[[*row, "GRANT"] for row in held]]
+    assert submit_batch(world, C, locks).grids == [[[*row, "GRANT"] for row in held]]
     assert is_waiting(world, B, "SELECT * FROM x WITH (HOLDLOCK, UPDLOCK) WHERE id = 9")
     wait = "SELECT wait_type FROM sys.dm_exec_requests WHERE blocking_session_id > 0"
-    assert ask(world, C, wait).value == "LCK_M_RS_U"
+    assert submit_batch(world, C, wait).value == "LCK_M_RS_U"

@@ -8,8 +8,8 @@ import pytest
 
 from engine.model import World
 from tests.engine.availability.worlds import ag_lab
-from tests.engine.tsql.console import Answer, ask
-from tests.engine.worlds import P, lab
+from tests.engine.tsql.console import Answer, submit_batch
+from tests.engine.worlds import P, build_lab
 from tests.events import read_field
 
 MAKE = """
@@ -31,9 +31,9 @@ GO
 
 @cache
 def _build_world() -> World:
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     world.update_instance(P, version=2014)
-    ask(world, P, MAKE, 5)
+    submit_batch(world, P, MAKE, 5)
     return world
 
 
@@ -100,8 +100,11 @@ def test_a_login_outside_sysadmin_needs_permissions(
     grants: str, statement: str, wanted: object, principal_kind: str
 ) -> None:
     world = _build_world().fork()
-    ask(world, P, f"USE d {grants}", 5)
-    assert _read_answer(ask(world, P, f"USE d EXECUTE AS {principal_kind} = 'l' {statement}", 5)) == wanted
+    submit_batch(world, P, f"USE d {grants}", 5)
+    assert (
+        _read_answer(submit_batch(world, P, f"USE d EXECUTE AS {principal_kind} = 'l' {statement}", 5))
+        == wanted
+    )
 
 
 @pytest.mark.parametrize(
@@ -135,20 +138,20 @@ def test_a_login_outside_sysadmin_needs_permissions(
     ],
 )  # fmt: skip
 def test_other_permission_statements_are_handled(batch: str, wanted: object) -> None:
-    assert _read_answer(ask(_build_world().fork(), P, f"USE master {batch}", 5)) == wanted
+    assert _read_answer(submit_batch(_build_world().fork(), P, f"USE master {batch}", 5)) == wanted
 
 
 def test_permissions_follow_the_database_to_the_other_replica() -> None:
     world = ag_lab()
-    ask(
+    submit_batch(
         world,
         "NODE_1",
         "USE Sales CREATE USER w WITHOUT LOGIN CREATE TABLE t (a int) GRANT SELECT ON t TO w",
         5,
     )
-    ask(world, "NODE_1", "USE master", 1)
-    ask(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER", 30)
-    answer = ask(
+    submit_batch(world, "NODE_1", "USE master", 1)
+    submit_batch(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER", 30)
+    answer = submit_batch(
         world, "NODE_2", "USE Sales EXECUTE AS USER = 'w' SELECT COUNT(*) FROM t INSERT t VALUES (1)", 5
     )
     assert (answer.grids, answer.numbers) == ([[[0]]], [229])
@@ -166,9 +169,9 @@ def test_permissions_follow_the_database_to_the_other_replica() -> None:
 def test_views_of_groups_need_view_any_definition(grant: str, groups: int) -> None:
     """Check documented behavior: [DOC: sys.availability_replicas]."""
     world = ag_lab()
-    ask(world, "NODE_1", f"CREATE LOGIN l WITH PASSWORD = 'P4ssw0rd!' {grant}")
+    submit_batch(world, "NODE_1", f"CREATE LOGIN l WITH PASSWORD = 'P4ssw0rd!' {grant}")
     views = ("groups", "groups_cluster", "group_listeners", "group_listener_ip_addresses")
     query = "EXECUTE AS LOGIN = 'l' SELECT COUNT(*) FROM sys.availability_{} REVERT"
-    counts = [ask(world, "NODE_1", query.format(view)).value for view in views]
+    counts = [submit_batch(world, "NODE_1", query.format(view)).value for view in views]
     assert counts == [groups] * len(views)
-    assert ask(world, "NODE_1", query.format("databases_cluster")).value == 2
+    assert submit_batch(world, "NODE_1", query.format("databases_cluster")).value == 2

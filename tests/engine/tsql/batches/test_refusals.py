@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.model import World
-from tests.engine.tsql.console import Answer, ask
-from tests.engine.worlds import P, lab
+from tests.engine.tsql.console import Answer, submit_batch
+from tests.engine.worlds import P, build_lab
 from tests.events import read_field
 
 
@@ -15,9 +15,9 @@ def _list_errors(answer: Answer) -> list[str]:
 
 
 def _build_lab() -> World:
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     world.update_instance(P, version=2022)
-    ask(world, P, "CREATE TABLE #t (a int IDENTITY, d nvarchar(99)); INSERT #t (d) VALUES ('first')")
+    submit_batch(world, P, "CREATE TABLE #t (a int IDENTITY, d nvarchar(99)); INSERT #t (d) VALUES ('first')")
     return world
 
 
@@ -36,19 +36,19 @@ UNSIMULATED = "EXEC sp_addextendedproperty 'a', 'b'"
     ],
 )
 def test_a_refused_statement_is_an_error_and_ends_the_batch(batch: str) -> None:
-    answer = ask(_build_lab(), P, batch)
+    answer = submit_batch(_build_lab(), P, batch)
     assert [text[:14] for text in _list_errors(answer)] == ["Not simulated:"], answer.texts
     assert answer.grids in ([], [[[1]]])
 
 
 def test_a_refused_statement_ends_the_transaction() -> None:
     world = _build_lab()
-    ask(world, P, f"BEGIN TRAN; INSERT #t (d) VALUES ('lost'); {UNSIMULATED}; COMMIT")
-    assert ask(world, P, "SELECT @@TRANCOUNT, COUNT(*) FROM #t").grids == [[[0, 1]]]
+    submit_batch(world, P, f"BEGIN TRAN; INSERT #t (d) VALUES ('lost'); {UNSIMULATED}; COMMIT")
+    assert submit_batch(world, P, "SELECT @@TRANCOUNT, COUNT(*) FROM #t").grids == [[[0, 1]]]
 
 
 def test_an_unsimulated_query_lets_the_batch_continue() -> None:
-    answer = ask(_build_lab(), P, "SELECT COMPRESS('x'); SELECT 2")
+    answer = submit_batch(_build_lab(), P, "SELECT COMPRESS('x'); SELECT 2")
     assert len(_list_errors(answer)) == 1
     assert answer.grids == [[[2]]]
 
@@ -65,4 +65,4 @@ def test_an_unsimulated_query_lets_the_batch_continue() -> None:
     ],
 )
 def test_an_unevaluable_definition_is_refused(statement: str) -> None:
-    assert "Not simulated" in _list_errors(ask(_build_lab(), P, statement))[0]
+    assert "Not simulated" in _list_errors(submit_batch(_build_lab(), P, statement))[0]

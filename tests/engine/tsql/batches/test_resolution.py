@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.tsql.console import ask, format_message, run_on
-from tests.engine.worlds import P, lab
+from tests.engine.tsql.console import format_message, run_on, submit_batch
+from tests.engine.worlds import P, build_lab
 from tests.events import read_field
 
 NOT_TOLD = {3621, 5701, 5703}
@@ -73,9 +73,9 @@ BATCHES = {
 @pytest.mark.parametrize("name", BATCHES)
 def test_names_are_resolved_before_a_batch_runs(name: str) -> None:
     text, wanted = BATCHES[name]
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     world.update_instance(P, version=2014)
-    messages = read_field(ask(world, P, "SET NOCOUNT ON " + text, then_s=1).event, "messages")
+    messages = read_field(submit_batch(world, P, "SET NOCOUNT ON " + text, then_s=1).event, "messages")
     shown_messages = [
         m for m in messages if m["number"] not in NOT_TOLD and m["text"] != "Commands completed successfully."
     ]
@@ -83,29 +83,29 @@ def test_names_are_resolved_before_a_batch_runs(name: str) -> None:
 
 
 def test_a_table_is_used_as_compiled() -> None:
-    world = lab()
-    ask(world, P, "CREATE TABLE #a (x int)")
-    assert ask(world, P, "ALTER TABLE #a ADD y int SELECT y FROM #a").numbers == [207]
-    assert ask(world, P, "SELECT x FROM #a").numbers == []
-    assert ask(world, P, "ALTER TABLE #a ADD y int EXEC('SELECT y FROM #a')").numbers == []
+    world = build_lab()
+    submit_batch(world, P, "CREATE TABLE #a (x int)")
+    assert submit_batch(world, P, "ALTER TABLE #a ADD y int SELECT y FROM #a").numbers == [207]
+    assert submit_batch(world, P, "SELECT x FROM #a").numbers == []
+    assert submit_batch(world, P, "ALTER TABLE #a ADD y int EXEC('SELECT y FROM #a')").numbers == []
 
 
 def test_a_procedure_with_a_wrong_column_is_refused_but_not_one_with_a_missing_table() -> None:
-    world = lab()
+    world = build_lab()
     bad_batch = "CREATE PROC p @n int AS\nPRINT 'a'\nSELECT nocol FROM sys.databases WHERE database_id = @n"
-    (message,) = read_field(ask(world, P, bad_batch).event, "messages")
+    (message,) = read_field(submit_batch(world, P, bad_batch).event, "messages")
     assert (message["number"], message["line"]) == (207, 3)
-    assert ask(world, P, "EXEC p 1").numbers == [2812]
-    ask(world, P, "CREATE PROC p AS PRINT 'a' SELECT nocol FROM later")
-    assert ask(world, P, "EXEC p").texts[0] == "a"
-    ask(world, P, "CREATE TABLE later (x int)")
-    assert [format_message(m)[:8] for m in read_field(ask(world, P, "EXEC p").event, "messages")] == [
-        "Msg 207,"
-    ]
+    assert submit_batch(world, P, "EXEC p 1").numbers == [2812]
+    submit_batch(world, P, "CREATE PROC p AS PRINT 'a' SELECT nocol FROM later")
+    assert submit_batch(world, P, "EXEC p").texts[0] == "a"
+    submit_batch(world, P, "CREATE TABLE later (x int)")
+    assert [
+        format_message(m)[:8] for m in read_field(submit_batch(world, P, "EXEC p").event, "messages")
+    ] == ["Msg 207,"]
 
 
 def test_a_long_batch_is_resolved_in_turns() -> None:
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     long = "DECLARE @n int " + "SET @n = (SELECT COUNT(*) FROM sys.databases WHERE name <> 'x') " * 300
-    assert ask(world, P, long + "SELECT nocol FROM sys.databases", then_s=30).numbers == [207]
+    assert submit_batch(world, P, long + "SELECT nocol FROM sys.databases", then_s=30).numbers == [207]
     assert not run_on(world, 1)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from engine.model import World
 from tests.engine.availability.worlds import ag_lab
-from tests.engine.tsql.console import ask, run_on
-from tests.engine.worlds import P, lab
+from tests.engine.tsql.console import run_on, submit_batch
+from tests.engine.worlds import P, build_lab
 
 IS_PRIMARY = """
 CREATE FUNCTION dbo.fn_hadr_group_is_primary (@AGName sysname)
@@ -50,7 +50,7 @@ EXEC msdb.dbo.sp_add_jobserver @job_name = 'J'
 def _build_lab(definition: str) -> World:
     world = ag_lab()
     for server in ("NODE_1", "NODE_2"):
-        assert ask(world, server, definition, 2).numbers == []
+        assert submit_batch(world, server, definition, 2).numbers == []
     return world
 
 
@@ -58,46 +58,49 @@ def test_the_function_of_job_scripts_returns_the_role() -> None:
     for definition in (IS_PRIMARY, BY_ROLE):
         world = _build_lab(definition)
         query = f"IF dbo.fn_hadr_group_is_primary({GROUP}) = 1 SELECT 'run' ELSE SELECT 'skip'"
-        assert ask(world, "NODE_1", query, 2).value == "run"
-        assert ask(world, "NODE_2", query, 2).value == "skip"
-        assert ask(world, "NODE_2", "SELECT master.dbo.fn_hadr_group_is_primary('nowhere')", 2).value == 0
+        assert submit_batch(world, "NODE_1", query, 2).value == "run"
+        assert submit_batch(world, "NODE_2", query, 2).value == "skip"
+        assert (
+            submit_batch(world, "NODE_2", "SELECT master.dbo.fn_hadr_group_is_primary('nowhere')", 2).value
+            == 0
+        )
 
 
 def test_a_job_step_fails_if_the_function_says_so() -> None:
     world = _build_lab(IS_PRIMARY)
     outcomes = []
     for server in ("NODE_1", "NODE_2"):
-        assert ask(world, server, JOB.replace("'J'", f"'{server}'"), 2).numbers == []
-        ask(world, server, f"EXEC msdb.dbo.sp_start_job '{server}'", 2)
+        assert submit_batch(world, server, JOB.replace("'J'", f"'{server}'"), 2).numbers == []
+        submit_batch(world, server, f"EXEC msdb.dbo.sp_start_job '{server}'", 2)
         run_on(world, 2)
         query = (
             "SELECT last_run_outcome FROM msdb.dbo.sysjobservers WHERE job_id = "
             f"(SELECT job_id FROM msdb.dbo.sysjobs WHERE name = '{server}')"
         )
-        outcomes.append(ask(world, server, query, 2).value)
+        outcomes.append(submit_batch(world, server, query, 2).value)
     assert outcomes == [1, 0]
 
 
 def test_a_function_waits_for_a_locked_table_with_its_query() -> None:
-    world = lab(workload="none")
-    ask(world, P, "CREATE TABLE t (a int) INSERT t VALUES (1)", 2)
+    world = build_lab(workload="none")
+    submit_batch(world, P, "CREATE TABLE t (a int) INSERT t VALUES (1)", 2)
     function_text = (
         "CREATE FUNCTION f () RETURNS int AS BEGIN DECLARE @n int SELECT @n = MAX(a) FROM t RETURN @n END"
     )
-    assert ask(world, P, function_text, 2).numbers == []
-    ask(world, f"{P}#2", "BEGIN TRANSACTION UPDATE t SET a = 2", 2)
+    assert submit_batch(world, P, function_text, 2).numbers == []
+    submit_batch(world, f"{P}#2", "BEGIN TRANSACTION UPDATE t SET a = 2", 2)
     query = "DECLARE @r int SET LOCK_TIMEOUT 500 SELECT @r = dbo.f() SELECT @r"
-    assert ask(world, P, query, 5).numbers == [1222]
-    ask(world, f"{P}#2", "COMMIT", 2)
-    assert ask(world, P, "SELECT dbo.f()", 2).value == 2
+    assert submit_batch(world, P, query, 5).numbers == [1222]
+    submit_batch(world, f"{P}#2", "COMMIT", 2)
+    assert submit_batch(world, P, "SELECT dbo.f()", 2).value == 2
 
 
 def test_columns_of_existing_tables_are_checked_at_creation() -> None:
     """Check documented behavior: [DOC: Create a stored procedure]."""
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     function_text = (
         "CREATE FUNCTION f () RETURNS int AS BEGIN DECLARE @n int SELECT @n = nothing FROM {} RETURN @n END"
     )
-    assert ask(world, P, function_text.format("sys.databases"), 2).numbers == [207]
-    assert ask(world, P, function_text.format("later"), 2).numbers == []
-    assert ask(world, P, "SELECT dbo.f()", 2).numbers == [208]
+    assert submit_batch(world, P, function_text.format("sys.databases"), 2).numbers == [207]
+    assert submit_batch(world, P, function_text.format("later"), 2).numbers == []
+    assert submit_batch(world, P, "SELECT dbo.f()", 2).numbers == [208]

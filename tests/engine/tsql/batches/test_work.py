@@ -11,8 +11,8 @@ from engine.messages import SqlError
 from engine.model import World
 from engine.tsql.batches import work
 from engine.tsql.language import lexer, program, script
-from tests.engine.tsql.console import ask, run_on
-from tests.engine.worlds import M, P, lab
+from tests.engine.tsql.console import run_on, submit_batch
+from tests.engine.worlds import M, P, build_lab
 from tests.events import read_field
 
 LONG = "DECLARE @i int SET @i = 0\n" + "SET @i = @i + 1\n" * 400 + "SELECT @i"
@@ -23,63 +23,63 @@ def _list_ended_batches(world: World, ticks: int = 2_000) -> list[tuple[int, str
     return [(event.tick, str(read_field(event, "results"))) for event in events if event.kind == "sql_done"]
 
 
-def _forget() -> None:
+def _clear_caches() -> None:
     """Clear all caches, as in a new process."""
     for cache in (lexer._TOKEN_CACHE, program._PROGRAM_CACHE, script._SPLIT_CACHE):
         cache.clear()
 
 
 def test_a_long_batch_takes_the_same_ticks_with_and_without_a_cache() -> None:
-    straight, interrupted = lab(), lab()
-    _forget()
+    straight, interrupted = build_lab(), build_lab()
+    _clear_caches()
     tsql.submit_text(straight, P, LONG)
     expected = _list_ended_batches(straight)
     assert expected[0][0] > 50
     assert "400" in expected[0][1]
     tsql.submit_text(interrupted, P, LONG)  # everything is cached by now
     for _ in range(expected[0][0] - 1):
-        _forget()
+        _clear_caches()
         assert not _list_ended_batches(interrupted, 1)
     fork = interrupted.fork()
-    _forget()
+    _clear_caches()
     assert _list_ended_batches(interrupted) == expected
-    _forget()
+    _clear_caches()
     assert _list_ended_batches(fork) == expected
     assert fork.compute_state_hash() == interrupted.compute_state_hash()
 
 
 def test_a_syntax_error_at_the_end_of_a_long_batch_prevents_its_run() -> None:
-    world = lab()
+    world = build_lab()
     tsql.submit_text(world, P, "CREATE TABLE t (a int)\n" + "PRINT 1\n" * 5_000 + "SELECT FROM")
     (done_event,) = (e for e in run_on(world, 60) if e.kind == "sql_done")
     assert [message["number"] for message in read_field(done_event, "messages")] == [156]
-    assert ask(world, P, "SELECT OBJECT_ID('t')", then_s=5).value is None
+    assert submit_batch(world, P, "SELECT OBJECT_ID('t')", then_s=5).value is None
 
 
 def test_a_canceled_compilation_ends() -> None:
-    world = lab()
+    world = build_lab()
     tsql.submit_text(world, P, LONG * 20)
     run_on(world, 0.1)
     tsql.cancel_batches(world, P)
     assert P not in world.batches
-    assert ask(world, P, "SELECT 1", then_s=1).value == 1
+    assert submit_batch(world, P, "SELECT 1", then_s=1).value == 1
 
 
 def test_endless_loops_take_turns_and_leave_room_for_a_query() -> None:
-    world = lab()
+    world = build_lab()
     windows = [f"{P}#{number}" for number in range(2, 22)]
     for window in windows:
         tsql.submit_text(world, window, "DECLARE @i int SET @i = 0 WHILE 1 = 1 SET @i = @i + 1")
     run_on(world, 5)
     spent = [world.batches[window].spent for window in windows]
     assert max(spent) < 2 * min(spent)
-    assert ask(world, M, "SELECT 1").value == 1
+    assert submit_batch(world, M, "SELECT 1").value == 1
     assert world.sql_work - world.tick * work.DRAIN_PER_TICK < 20 * work.TURN + 2 * work.BURST
 
 
 @pytest.mark.slow
 def test_work_per_tick_is_limited() -> None:
-    world = lab()
+    world = build_lab()
     for number in range(100):
         tsql.submit_text(world, f"{P}#{number}", "SELECT name FROM sys.databases " * 20)
     assert world.batches
@@ -117,16 +117,16 @@ def test_the_cache_is_limited() -> None:
     recall: work.ResultCache[int] = work.ResultCache(1_000)
     texts: list[str] = []
 
-    def make(text: str) -> int:
+    def compute_text(text: str) -> int:
         texts.append(text)
         return len(texts)
 
-    def get(text: str) -> int:
-        return recall.get(text, len(text), lambda: make(text))
+    def get_cached(text: str) -> int:
+        return recall.get(text, len(text), lambda: compute_text(text))
 
-    assert get("a") == get("a") == 1
-    get("b" * 900)
-    get("a")
+    assert get_cached("a") == get_cached("a") == 1
+    get_cached("b" * 900)
+    get_cached("a")
     assert texts == ["a", "b" * 900, "a"]
 
 
@@ -134,7 +134,7 @@ def test_the_cache_is_limited() -> None:
     "text", ["WHILE 1 = 1 DECLARE @n int", "DECLARE @n int SET @n = 0 WHILE @n < 10 PRINT 'x'", "a: GOTO a"]
 )
 def test_an_endless_batch_is_reported_once(text: str) -> None:
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     tsql.submit_text(world, P, text)
     note_events = [event for event in run_on(world, 29) if event.kind in ("note", "sql_done")]
     assert note_events == []
@@ -146,7 +146,7 @@ def test_an_endless_batch_is_reported_once(text: str) -> None:
 
 
 def test_a_waiting_batch_is_not_reported() -> None:
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     tsql.submit_text(world, P, "WHILE 1 = 1 WAITFOR DELAY '00:00:05'")
     assert [event.kind for event in run_on(world, 120) if event.kind in ("note", "sql_done")] == []
 
@@ -158,7 +158,7 @@ def test_a_large_text_search_is_charged(call: str) -> None:
     """An uncharged search would block a tick for its whole duration."""
     end_ticks = []
     for times in (3, 3_500):
-        world = lab(workload="none")
+        world = build_lab(workload="none")
         values = f"REPLICATE('ab', 4000) AS t, REPLICATE('ab', {times}) AS p"
         tsql.submit_text(world, P, f"SELECT COUNT({call}) FROM (SELECT TOP 400 {values} FROM sys.messages) x")
         end_ticks.append(_list_ended_batches(world)[0][0])

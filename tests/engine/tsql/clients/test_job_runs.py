@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from engine.model import World
-from tests.engine.cluster.worlds import do, fci_lab
-from tests.engine.tsql.console import answers, ask, run_on
-from tests.engine.worlds import P, lab
+from tests.engine.cluster.worlds import apply_lines, fci_lab
+from tests.engine.tsql.console import collect_answers, run_on, submit_batch
+from tests.engine.worlds import P, build_lab
 
 USER = "CORP\\dba"
 
 
 def build_world_with_job(*commands: str, options: str = "") -> World:
     """Return a world with job `J`, whose steps run *commands* in order."""
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     steps = [
         f"EXEC msdb.dbo.sp_add_jobstep @job_name = 'J', @step_name = 's{number}', @command = N'{command}', "
         f"@on_success_action = {1 if number == len(commands) else 3}{options}"
@@ -23,35 +23,35 @@ def build_world_with_job(*commands: str, options: str = "") -> World:
     text = "; ".join(
         ["EXEC msdb.dbo.sp_add_job @job_name = 'J'", *steps, "EXEC msdb.dbo.sp_add_jobserver @job_name = 'J'"]
     )
-    assert ask(world, P, text).numbers == []
+    assert submit_batch(world, P, text).numbers == []
     return world
 
 
 def start_job(world: World, then_s: float = 2.0) -> World:
-    ask(world, P, "EXEC msdb.dbo.sp_start_job 'J'")
+    submit_batch(world, P, "EXEC msdb.dbo.sp_start_job 'J'")
     run_on(world, then_s)
     return world
 
 
 def query_value(world: World, text: str) -> object:
-    return ask(world, P, text).value
+    return submit_batch(world, P, text).value
 
 
 def read_job_help(world: World) -> dict[str, object]:
-    answer = ask(world, P, "EXEC msdb.dbo.sp_help_job @job_name = 'J'")
+    answer = submit_batch(world, P, "EXEC msdb.dbo.sp_help_job @job_name = 'J'")
     return dict(zip(answer.columns[0], answer.grids[0][0], strict=True))
 
 
 def test_a_running_job_is_not_started_again() -> None:
     world = start_job(build_world_with_job("WAITFOR DELAY ''00:01''"))
-    answer = ask(world, P, "EXEC msdb.dbo.sp_start_job 'J'")
+    answer = submit_batch(world, P, "EXEC msdb.dbo.sp_start_job 'J'")
     assert answer.numbers == [22022]
     assert answer.texts[-1].endswith(
         f"SQLServerAgent Error: Request to run job J (from User {USER}) refused because the job is already running "
         f"from a request by User {USER}."
     )
     run_on(world, 60)
-    assert ask(world, P, "EXEC msdb.dbo.sp_start_job 'J'").numbers == []
+    assert submit_batch(world, P, "EXEC msdb.dbo.sp_start_job 'J'").numbers == []
 
 
 def test_outcomes_are_those_of_the_last_run() -> None:
@@ -68,7 +68,7 @@ def test_outcomes_are_those_of_the_last_run() -> None:
 
 def test_the_history_has_the_documented_texts() -> None:
     world = start_job(build_world_with_job("RAISERROR(''boo'', 16, 1)"))
-    rows = ask(
+    rows = submit_batch(
         world, P, "SELECT step_id, message, sql_message_id FROM msdb.dbo.sysjobhistory ORDER BY instance_id"
     ).grids[0]
     account = world.instances[P].service_account
@@ -81,7 +81,9 @@ def test_the_history_has_the_documented_texts() -> None:
         ],
     ]
     good_run = start_job(build_world_with_job("PRINT ''done''"))
-    texts = ask(good_run, P, "SELECT message FROM msdb.dbo.sysjobhistory ORDER BY instance_id").grids[0]
+    texts = submit_batch(
+        good_run, P, "SELECT message FROM msdb.dbo.sysjobhistory ORDER BY instance_id"
+    ).grids[0]
     assert texts[0][0].endswith("done [SQLSTATE 01000] (Message 0).  The step succeeded.")
     assert texts[1][0].startswith("The job succeeded.  The Job was invoked by User")
 
@@ -90,7 +92,7 @@ def test_the_history_shows_the_start_of_a_run() -> None:
     world = build_world_with_job("WAITFOR DELAY ''00:00:30''")
     began = query_value(world, "SELECT CONVERT(int, REPLACE(CONVERT(varchar(8), GETDATE(), 108), ':', ''))")
     start_job(world, 40)
-    rows = ask(world, P, "SELECT run_time, run_duration FROM msdb.dbo.sysjobhistory").grids[0]
+    rows = submit_batch(world, P, "SELECT run_time, run_duration FROM msdb.dbo.sysjobhistory").grids[0]
     assert rows == [[began, 30], [began, 30]]
 
 
@@ -116,7 +118,7 @@ def test_the_activity_and_sp_help_job_follow_a_run() -> None:
         WHERE start_execution_date IS NOT NULL AND stop_execution_date IS NULL"""
     assert query_value(world, running) == "J"
     run_on(world, 40)
-    assert ask(world, P, running).grids == [[]]
+    assert submit_batch(world, P, running).grids == [[]]
     assert (read_job_help(world)["current_execution_status"], read_job_help(world)["last_run_outcome"]) == (
         4,
         1,
@@ -125,11 +127,11 @@ def test_the_activity_and_sp_help_job_follow_a_run() -> None:
 
 def test_a_job_can_be_stopped() -> None:
     world = start_job(build_world_with_job("WAITFOR DELAY ''01:00''"))
-    first = answers(world, P, "EXEC msdb.dbo.sp_stop_job 'J'")[0]
+    first = collect_answers(world, P, "EXEC msdb.dbo.sp_stop_job 'J'")[0]
     assert first.texts == ["Job 'J' stopped successfully."]
     run_on(world, 1)
-    assert ask(world, P, "SELECT run_status FROM msdb.dbo.sysjobhistory").grids[0] == [[3], [3]]
-    refused = ask(world, P, "EXEC msdb.dbo.sp_stop_job 'J'")
+    assert submit_batch(world, P, "SELECT run_status FROM msdb.dbo.sysjobhistory").grids[0] == [[3], [3]]
+    refused = submit_batch(world, P, "EXEC msdb.dbo.sp_stop_job 'J'")
     assert (refused.numbers, "not currently running" in refused.texts[0]) == ([22022], True)
 
 
@@ -139,7 +141,7 @@ def test_a_failed_step_is_retried_as_often_as_configured() -> None:
     )
     assert read_job_help(world)["current_execution_status"] == 3
     run_on(world, 120)
-    rows = ask(
+    rows = submit_batch(
         world,
         P,
         "SELECT step_id, run_status, retries_attempted FROM msdb.dbo.sysjobhistory ORDER BY instance_id",
@@ -149,18 +151,20 @@ def test_a_failed_step_is_retried_as_often_as_configured() -> None:
 
 @pytest.mark.parametrize("arguments", ["@message_id = 1480, @severity = 16", "@severity = 0"])
 def test_an_alert_has_one_condition(arguments: str) -> None:
-    assert ask(lab(), P, f"EXEC msdb.dbo.sp_add_alert @name = 'a', {arguments}").numbers == [14500]
+    assert submit_batch(build_lab(), P, f"EXEC msdb.dbo.sp_add_alert @name = 'a', {arguments}").numbers == [
+        14500
+    ]
 
 
 def test_sp_help_jobhistory_shows_the_last_run_first() -> None:
     world = start_job(build_world_with_job("SELECT 1", "SELECT 1/0"))
     call = "EXEC msdb.dbo.sp_help_jobhistory @job_name = 'J'"
-    answer = ask(world, P, call)
+    answer = submit_batch(world, P, call)
     assert answer.columns[0][1:3] == ["job_name", "run_status"]
     assert [row[1:3] for row in answer.grids[0]] == [["J", 0], ["J", 0], ["J", 1]]
-    full_rows = ask(world, P, f"{call}, @mode = 'FULL', @oldest_first = 1, @run_status = 0")
+    full_rows = submit_batch(world, P, f"{call}, @mode = 'FULL', @oldest_first = 1, @run_status = 0")
     assert [row[3:7] for row in full_rows.grids[0]] == [[2, "s2", 8134, 16], [0, "(Job outcome)", 0, 0]]
-    assert ask(world, P, f"{call}, @step_id = 1").grids[0][0][2] == 1
+    assert submit_batch(world, P, f"{call}, @step_id = 1").grids[0][0][2] == 1
 
 
 HISTORY = "SELECT step_id, run_status, message FROM msdb.dbo.sysjobhistory ORDER BY instance_id"
@@ -169,11 +173,11 @@ HISTORY = "SELECT step_id, run_status, message FROM msdb.dbo.sysjobhistory ORDER
 @pytest.mark.parametrize("line", [f"stop-service {P}", f"stop-agent {P}"])
 def test_an_orderly_stop_cancels_running_jobs(line: str) -> None:
     world = start_job(build_world_with_job("WAITFOR DELAY ''01:00''"))
-    do(world, line)
+    apply_lines(world, line)
     run_on(world, 10)
-    do(world, f"start-service {P}")
+    apply_lines(world, f"start-service {P}")
     run_on(world, 20)
-    rows = ask(world, P, HISTORY).grids[0]
+    rows = submit_batch(world, P, HISTORY).grids[0]
     assert [row[:2] for row in rows] == [[1, 3], [0, 3]]
     assert rows[1][2].startswith(
         "The job was stopped prior to completion by Shutdown Sequence 0.  The Job was"
@@ -183,11 +187,11 @@ def test_an_orderly_stop_cancels_running_jobs(line: str) -> None:
 def test_a_crash_leaves_a_run_without_an_end() -> None:
     """[DOC: auto-restart of SQL Server Agent]: the history shows no completion and no failure."""
     world = start_job(build_world_with_job("WAITFOR DELAY ''01:00''"))
-    do(world, f"power-off {P}")
+    apply_lines(world, f"power-off {P}")
     run_on(world, 10)
-    do(world, f"power-on {P}")
+    apply_lines(world, f"power-on {P}")
     run_on(world, 120)
-    assert ask(world, P, HISTORY).grids == [[]]
+    assert submit_batch(world, P, HISTORY).grids == [[]]
     help_row = read_job_help(world)
     assert (help_row["current_execution_status"], help_row["last_run_outcome"]) == (4, 5)
 
@@ -199,7 +203,7 @@ def test_a_move_of_a_cluster_instance_leaves_a_run_without_an_end() -> None:
         "@command = 'WAITFOR DELAY ''01:00'''; EXEC msdb.dbo.sp_add_jobserver @job_name = 'J'; "
         "EXEC msdb.dbo.sp_start_job 'J'"
     )
-    ask(world, "SQLFCI1", text, 5)
-    do(world, "move-role SQLFCI1 NODE_2")
+    submit_batch(world, "SQLFCI1", text, 5)
+    apply_lines(world, "move-role SQLFCI1 NODE_2")
     run_on(world, 60)
-    assert ask(world, "SQLFCI1", HISTORY).grids == [[]]
+    assert submit_batch(world, "SQLFCI1", HISTORY).grids == [[]]

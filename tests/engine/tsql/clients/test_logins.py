@@ -11,8 +11,8 @@ from engine.events import Event
 from engine.inputs import InputError
 from engine.model import Program, World, to_ticks
 from engine.verbs.lines import parse_line
-from tests.engine.tsql.console import ask
-from tests.engine.worlds import DB, M, P, lab
+from tests.engine.tsql.console import submit_batch
+from tests.engine.worlds import DB, M, P, build_lab
 from tests.events import read_field
 
 RIGHT = {"login": "sa", "password": "right", "host": "DESK7", "program": "job.py", "database": DB}
@@ -21,23 +21,23 @@ RIGHT = {"login": "sa", "password": "right", "host": "DESK7", "program": "job.py
 FATAL = json.dumps("RAISERROR('gone', 20, 1) WITH LOG")
 
 
-def act(world: World, line: str, then_s: float = 0.0) -> list[Event]:
+def apply_line(world: World, line: str, then_s: float = 0.0) -> list[Event]:
     """Apply *line* and run for *then_s*. Raises InputError."""
     simulator.apply_input(world, parse_line(line, world.tick))
     return simulator.advance_world(world, world.tick + to_ticks(then_s))
 
 
-def connect(world: World, server: str = P, **properties: str) -> Event:
+def connect_client(world: World, server: str = P, **properties: str) -> Event:
     (event,) = (
         event
-        for event in act(world, f"connect {server}#c1 {json.dumps({**RIGHT, **properties})}")
+        for event in apply_line(world, f"connect {server}#c1 {json.dumps({**RIGHT, **properties})}")
         if event.kind == "session"
     )
     return event
 
 
 def run_batch(world: World, text: str, server: str = P) -> Event:
-    events = act(world, f"batch {server}#c1 {json.dumps(text)}", 1)
+    events = apply_line(world, f"batch {server}#c1 {json.dumps(text)}", 1)
     return next(event for event in events if event.kind == "sql_done")
 
 
@@ -46,27 +46,27 @@ def list_numbers(event: Event) -> list[int]:
 
 
 def test_a_program_uses_its_own_login_and_database() -> None:
-    world = lab()
-    assert read_field(connect(world, database=DB.upper()), "what") == "connected"
+    world = build_lab()
+    assert read_field(connect_client(world, database=DB.upper()), "what") == "connected"
     answer = run_batch(world, "SELECT DB_NAME(), HOST_NAME(), APP_NAME(), SUSER_SNAME()")
     assert read_field(answer, "results")[0]["rows"] == [[DB, "DESK7", "job.py", "sa"]]
-    result = ask(
+    result = submit_batch(
         world, P, "SELECT host_name, program_name FROM sys.dm_exec_sessions WHERE host_name = 'DESK7'"
     )
     assert result.grids == [[["DESK7", "job.py"]]]
 
 
 def test_a_batch_runs_unchanged() -> None:
-    world = lab()
-    connect(world)
+    world = build_lab()
+    connect_client(world)
     answer = run_batch(world, "\n\n  SELECT '$(a)\n    GO'\nSELECT 1/0")
     assert read_field(answer, "results")[0]["rows"] == [["$(a)\n    GO"]]
     assert [(m["number"], m["line"]) for m in read_field(answer, "messages") if m["number"]] == [(8134, 5)]
 
 
 def test_row_counts_are_numbers_without_client_messages() -> None:
-    world = lab()
-    connect(world)
+    world = build_lab()
+    connect_client(world)
     answer = run_batch(world, "CREATE TABLE #t (a int) INSERT #t VALUES (1) PRINT '(7 rows affected)'")
     assert [message.get("rows") for message in read_field(answer, "messages")] == [1, None]
     assert read_field(run_batch(world, "DECLARE @a int"), "messages") == []
@@ -84,34 +84,36 @@ def test_row_counts_are_numbers_without_client_messages() -> None:
 def test_a_refused_login_is_in_the_errorlog(
     server: str, properties: dict[str, str], expected: list[int]
 ) -> None:
-    world = lab()
-    event = connect(world, server, **properties)
+    world = build_lab()
+    event = connect_client(world, server, **properties)
     assert (read_field(event, "what"), list_numbers(event)) == ("refused", expected)
     assert world.errorlog[server][-1][1] == 18456
     with pytest.raises(InputError, match="not connected"):
-        act(world, f'batch {server}#c1 "SELECT 1"')
+        apply_line(world, f'batch {server}#c1 "SELECT 1"')
 
 
 def test_login_options_are_visible_and_survive_a_reset() -> None:
-    world = lab()
-    connect(world, language="Deutsch", encrypted="yes", packet_bytes="16384")
+    world = build_lab()
+    connect_client(world, language="Deutsch", encrypted="yes", packet_bytes="16384")
     text = """SELECT @@LANGUAGE, encrypt_option, net_packet_size FROM sys.dm_exec_connections
         WHERE session_id = @@SPID SET LANGUAGE us_english"""
     for _ in range(2):
         assert read_field(run_batch(world, text), "results")[0]["rows"] == [["Deutsch", "TRUE", 16384]]
-        act(world, f"reset {P}#c1")
-    connect(lab(), language="Klingon")  # an unknown language is ignored, as by the real server
+        apply_line(world, f"reset {P}#c1")
+    connect_client(build_lab(), language="Klingon")  # an unknown language is ignored, as by the real server
 
 
 def test_a_login_without_a_database_uses_its_default_unless_that_is_a_mirror() -> None:
-    world = lab()
+    world = build_lab()
     for server in (P, M):
-        reply = ask(world, server, "CREATE LOGIN app WITH PASSWORD = 'Aa1!xx', DEFAULT_DATABASE = Sales")
+        reply = submit_batch(
+            world, server, "CREATE LOGIN app WITH PASSWORD = 'Aa1!xx', DEFAULT_DATABASE = Sales"
+        )
         assert reply.numbers == []
-    connect(world, P, login="app", database="")
+    connect_client(world, P, login="app", database="")
     assert read_field(run_batch(world, "SELECT DB_NAME()"), "results")[0]["rows"] == [["Sales"]]
-    assert list_numbers(connect(world, M, login="app", database="")) == [4064, 18456]
-    assert read_field(connect(world, M, login="app", database="master"), "what") == "connected"
+    assert list_numbers(connect_client(world, M, login="app", database="")) == [4064, 18456]
+    assert read_field(connect_client(world, M, login="app", database="master"), "what") == "connected"
 
 
 @pytest.mark.parametrize(
@@ -129,93 +131,93 @@ def test_a_login_without_a_database_uses_its_default_unless_that_is_a_mirror() -
     ],
 )
 def test_impossible_program_requests_change_nothing(line: str) -> None:
-    world = lab()
+    world = build_lab()
     if not line.startswith("connect"):
-        connect(world)
+        connect_client(world)
     before = world.compute_state_hash()
     with pytest.raises(InputError):
-        act(world, line)
+        apply_line(world, line)
     assert world.compute_state_hash() == before
 
 
 @pytest.mark.parametrize("fault", ["power-off SERVER_A", "stop-service SERVER_A", "pull-cable SERVER_A"])
 def test_a_lost_connection_stays_lost(fault: str) -> None:
-    world = lab()
-    connect(world)
-    events = act(world, f"batch {P}#c1 \"WAITFOR DELAY '01:00:00'\"") + act(world, fault, 20)
+    world = build_lab()
+    connect_client(world)
+    events = apply_line(world, f"batch {P}#c1 \"WAITFOR DELAY '01:00:00'\"") + apply_line(world, fault, 20)
     assert [e.kind for e in events if e.kind in ("sql_done", "session")] == ["sql_done", "session"]
     with pytest.raises(InputError, match="not connected"):
-        act(world, f'batch {P}#c1 "SELECT 1"')
+        apply_line(world, f'batch {P}#c1 "SELECT 1"')
     with pytest.raises(InputError, match="does not respond"):
-        connect(world)
+        connect_client(world)
 
 
 def test_a_failover_drops_sessions_in_the_database() -> None:
-    world = lab()
-    connect(world)
-    act(world, f"connect {P}#c2 {json.dumps({**RIGHT, 'database': 'master'})}")
-    events = act(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER FAILOVER", 30)
+    world = build_lab()
+    connect_client(world)
+    apply_line(world, f"connect {P}#c2 {json.dumps({**RIGHT, 'database': 'master'})}")
+    events = apply_line(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER FAILOVER", 30)
     assert [read_field(e, "window") for e in events if e.kind == "session"] == [f"{P}#c1"]
     assert f"{P}#c2" in world.sessions
 
 
 def test_kill_ends_a_connection() -> None:
-    world = lab()
-    connect(world)
+    world = build_lab()
+    connect_client(world)
     spid = world.sessions[f"{P}#c1"].session.spid
-    events = act(world, f"sql {P} KILL {spid}", 5)
+    events = apply_line(world, f"sql {P} KILL {spid}", 5)
     assert [read_field(e, "what") for e in events if e.kind == "session"] == ["lost"]
 
 
 def test_a_connection_ending_error_is_sent_first() -> None:
-    world = lab()
-    connect(world)
-    events = act(world, f"batch {P}#c1 {FATAL}")
+    world = build_lab()
+    connect_client(world)
+    events = apply_line(world, f"batch {P}#c1 {FATAL}")
     assert [e.kind for e in events if e.kind in ("sql_done", "session")] == ["sql_done", "session"]
     assert f"{P}#c1" not in world.sessions
 
 
 def test_a_reset_removes_all_state_of_the_last_user() -> None:
-    world = lab()
-    connect(world)
+    world = build_lab()
+    connect_client(world)
     run_batch(world, "USE master SET NOCOUNT ON CREATE TABLE #t (a int) BEGIN TRAN")
-    act(world, f"reset {P}#c1")
+    apply_line(world, f"reset {P}#c1")
     answer = run_batch(world, "SELECT DB_NAME(), @@TRANCOUNT, OBJECT_ID('tempdb..#t')")
     assert read_field(answer, "results")[0]["rows"] == [[DB, 0, None]]
     assert read_field(answer, "messages")[0]["rows"] == 1
 
 
 def test_uncommitted_work_of_a_program_ends_with_it() -> None:
-    world = lab()
-    connect(world)
+    world = build_lab()
+    connect_client(world)
     run_batch(world, "CREATE TABLE t (a int)")
     run_batch(world, "BEGIN TRAN INSERT t VALUES (1)")
-    events = act(world, f"disconnect {P}#c1")
+    events = apply_line(world, f"disconnect {P}#c1")
     assert [read_field(e, "what") for e in events if e.kind == "session"] == ["closed by the program"]
-    assert ask(world, P, f"SELECT COUNT(*) FROM {DB}.dbo.t").value == 0
+    assert submit_batch(world, P, f"SELECT COUNT(*) FROM {DB}.dbo.t").value == 0
 
 
 def test_program_queries_are_answered_at_once_without_taking_turns() -> None:
-    world = lab()
-    connect(world, database=DB)
+    world = build_lab()
+    connect_client(world, database=DB)
     before = world.sql_work
     for _ in range(1_000):  # far more than people can send within one tick
-        events = act(world, 'batch SERVER_A#c1 "SELECT 1"')
+        events = apply_line(world, 'batch SERVER_A#c1 "SELECT 1"')
         assert events[-1].kind == "sql_done"
     assert world.sql_work == before
-    act(world, 'batch SERVER_A#c1 "DECLARE @i int; SET @i = 0; WHILE @i < 5000 SET @i = @i + 1"')
+    apply_line(world, 'batch SERVER_A#c1 "DECLARE @i int; SET @i = 0; WHILE @i < 5000 SET @i = @i + 1"')
     assert world.sql_work > before  # a batch that does not end at once waits for its turn like all others
 
 
 def test_errors_of_a_program_are_counted_if_the_scenario_asks() -> None:
-    world = lab()
+    world = build_lab()
     world.programs["orders"] = Program()
-    connect(world, password="wrong", program="ORDERS")
-    connect(world, program="orders")
+    connect_client(world, password="wrong", program="ORDERS")
+    connect_client(world, program="orders")
     run_batch(world, "SELECT 1")
-    act(world, f"batch {P}#c1 " + json.dumps("WAITFOR DELAY '00:00:03'"), 5)
+    apply_line(world, f"batch {P}#c1 " + json.dumps("WAITFOR DELAY '00:00:03'"), 5)
     assert read_field(run_batch(world, "SELECT 1/0"), "program") == "orders"
-    act(world, f"stop-service {P}", 10)
+    apply_line(world, f"stop-service {P}", 10)
     program = world.programs["orders"]
     assert (program.refused, program.logins, program.answers, program.errors, program.lost) == (1, 1, 2, 1, 1)
     assert 300 < program.longest_ticks < 450
@@ -224,8 +226,8 @@ def test_errors_of_a_program_are_counted_if_the_scenario_asks() -> None:
 
 def test_a_query_that_ends_its_transaction_is_noted() -> None:
     """The world is processed after such a query although it only reads, and not after a query without any effect."""
-    world = lab()
-    connect(world, database=DB)
+    world = build_lab()
+    connect_client(world, database=DB)
     run_batch(world, "SET XACT_ABORT ON")
     run_batch(world, "BEGIN TRAN")
     assert world.copies[P, DB].window_transactions
@@ -247,8 +249,8 @@ def test_cached_text_changes_neither_result_nor_world() -> None:
     ]
     outcomes = []
     for _ in range(2):  # the second time everything is cached
-        world = lab()
-        connect(world, database=DB)
+        world = build_lab()
+        connect_client(world, database=DB)
         field_values = [
             [read_field(run_batch(world, text), part) for part in ("messages", "results")]
             for text in batches * 2
@@ -266,8 +268,8 @@ def test_cached_text_changes_neither_result_nor_world() -> None:
 
 def test_output_rows_precede_their_count() -> None:
     """ODBC takes the first token as the result."""
-    world = lab()
-    connect(world, database=DB)
+    world = build_lab()
+    connect_client(world, database=DB)
     run_batch(world, "CREATE TABLE t (a int)")
     answer = run_batch(world, "INSERT t OUTPUT inserted.a SELECT 1 UNION ALL SELECT 2")
     assert [result["after_messages"] for result in read_field(answer, "results")] == [0]

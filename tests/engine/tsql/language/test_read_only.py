@@ -12,7 +12,7 @@ from engine.drill.time.snapshots import RunSnapshot, take_snapshot
 from engine.inputs import Input
 from engine.tsql.language.lexer import is_read_only_input
 from engine.verbs.lines import parse_line
-from tests.engine.drill.texts import drill
+from tests.engine.drill.texts import build_drill
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_program_reads_with_batches_and_with_parameters(text: str, reads: bool
 def test_a_monitoring_script_adds_few_snapshots_and_replays(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    history = History(drill())
+    history = History(build_drill())
     moments: list[RunSnapshot] = []
     monkeypatch.setattr(
         history_module,
@@ -75,7 +75,7 @@ def test_a_monitoring_script_adds_few_snapshots_and_replays(
     history.apply_line("power-off SERVER_A")
     assert len(history.drill.hashes) == hashes + 1
     assert len(restored_drill.journal) == 5
-    twin = drill()
+    twin = build_drill()
     for item in history.drill.journal:
         twin.advance_to(item.tick)
         twin.apply_line(item.line_without_time)

@@ -15,9 +15,9 @@ from importlib.util import find_spec
 
 import pytest
 
-from tests.engine.tsql.console import ask
+from tests.engine.tsql.console import submit_batch
 from tests.engine.tsql.test_answers import format_answer
-from tests.engine.worlds import P, lab
+from tests.engine.worlds import P, build_lab
 from tests.recordings import format_row
 
 TEXT = resources.files("engine.tsql.query").joinpath("differences.tsv").read_text(encoding="utf-8")
@@ -39,8 +39,11 @@ def run_in_sqlite(statement: str) -> str:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row["statement"]))
 def test_sqlite_and_sql_server_differ_as_listed(row: dict[str, str]) -> None:
-    world = lab(workload="none")
+    world = build_lab(workload="none")
     world.update_instance(P, version=2014)
     assert row["sqlite"] in (run_in_sqlite(row["statement"]), VERSIONS_DIFFER)
-    assert format_answer(ask(world, P, row["statement"], then_s=1), row["sql_server"]) == row["sql_server"]
+    assert (
+        format_answer(submit_batch(world, P, row["statement"], then_s=1), row["sql_server"])
+        == row["sql_server"]
+    )
     assert find_spec(f"engine.tsql.{row['done_by']}") is not None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.tsql.console import ask
-from tests.engine.worlds import P, lab
+from tests.engine.tsql.console import submit_batch
+from tests.engine.worlds import P, build_lab
 
 
 def query_value(query: str) -> object:
-    return ask(lab(), P, query).value
+    return submit_batch(build_lab(), P, query).value
 
 
 TWO = "FROM sys.databases WHERE database_id < 3 ORDER BY name"
@@ -67,7 +67,7 @@ def test_text_is_escaped_and_xml_is_not() -> None:
 
 def test_unsimulated_modes_are_refused() -> None:
     assert (
-        ask(lab(), P, "SELECT 1 AS Tag, NULL AS Parent, 1 AS [e!1!a] FOR XML EXPLICIT")
+        submit_batch(build_lab(), P, "SELECT 1 AS Tag, NULL AS Parent, 1 AS [e!1!a] FOR XML EXPLICIT")
         .texts[0]
         .startswith("Not simulated: FOR XML")
     )

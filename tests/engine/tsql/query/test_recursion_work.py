@@ -37,7 +37,7 @@ def _build_lab() -> Drill:
     return drill
 
 
-def _run(query: str) -> dict[str, Any]:
+def _run_query(query: str) -> dict[str, Any]:
     drill = _build_lab().fork()
     drill.apply_line(f"sql SERVER_A {query}")
     drill.advance_to(drill.world.tick + 300)
@@ -47,7 +47,7 @@ def _run(query: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("query", TREES)
 def test_a_blocking_tree_of_a_thousand_unblocked_clients_is_empty(query: str) -> None:
-    assert [message["text"] for message in _run(query)["messages"]] == ["(0 rows affected)"]
+    assert [message["text"] for message in _run_query(query)["messages"]] == ["(0 rows affected)"]
 
 
 @pytest.mark.parametrize("select_list", ["*", "COUNT(*)", "MAX(i)"])
@@ -55,14 +55,14 @@ def test_an_endless_recursion_is_charged_row_by_row(select_list: str) -> None:
     """The work limit of a single SQLite call is much higher and is not charged to the turn."""
     members = "SELECT 1 AS i UNION ALL SELECT i + 1 FROM n"
     query = f"WITH n AS ({members}) SELECT {select_list} FROM n OPTION (MAXRECURSION 0)"
-    run = _run(query)
+    run = _run_query(query)
     assert [message["number"] for message in run["messages"]] == [8624]
     assert run["elapsed_ticks"] > 50
 
 
 def test_a_recursive_part_is_charged_for_each_row() -> None:
     few_ms, many_ms = (
-        _run(f"WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < {rows}) SELECT MAX(i) FROM n "
+        _run_query(f"WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < {rows}) SELECT MAX(i) FROM n "
              "OPTION (MAXRECURSION 0)")["elapsed_ticks"]
         for rows in (10, 10_000)
     )  # fmt: skip
@@ -70,9 +70,9 @@ def test_a_recursive_part_is_charged_for_each_row() -> None:
 
 
 def test_an_estimate_alone_refuses_no_query() -> None:
-    pairs = _run("SELECT COUNT(*) FROM sys.sysprocesses a CROSS JOIN sys.sysprocesses b")
+    pairs = _run_query("SELECT COUNT(*) FROM sys.sysprocesses a CROSS JOIN sys.sysprocesses b")
     assert pairs["messages"][0]["text"] == "(1 row affected)"
     triples = (
         "SELECT COUNT(*) FROM sys.sysprocesses a CROSS JOIN sys.sysprocesses b CROSS JOIN sys.sysprocesses c"
     )
-    assert [message["number"] for message in _run(triples)["messages"]] == [8624]
+    assert [message["number"] for message in _run_query(triples)["messages"]] == [8624]
