@@ -56,6 +56,7 @@ def _estimate_score(env: DrillEnv, line: str) -> float:
 
 
 PLAYERS: Final[dict[str, Player]] = {"random": choose_random_line, "greedy": choose_best_line}
+"""Name on the command line -> player."""
 
 
 def play_game(env: DrillEnv, player: Player, seed: int) -> float:

@@ -79,10 +79,13 @@ MISTAKES_ON_PAGE: int = 5
 DISCLAIMER = mark("A simulation. See Fidelity for simplifications and omissions.")
 
 SIZES: Final = {"inaccuracy": mark("inaccuracy"), "mistake": mark("mistake"), "blunder": mark("blunder")}
+"""Size of a mistake -> label."""
 
 FIDELITY: Final = {"modelled": mark("modeled"), "simplified": mark("simplified"), "absent": mark("absent")}
+"""Key in a scenario's fidelity table -> label."""
 
 UNLIKE: Final = mark("no comparable figure is published")
+"""Reason if a failover has no comparable published duration."""
 
 
 # --- page one -----------------------------------------------------------------------------------------------
@@ -241,6 +244,7 @@ WAYS: Final = {
     "forced": mark("{database}: forced failover {one} → {other}"),
     "role-move": mark("{database}: role moved {one} → {other}"),
 }
+"""Kind of failover -> text with its direction."""
 
 
 def _format_failover(failover: FailoverReview) -> str:

@@ -13,11 +13,15 @@ from engine.drill.judging.replay_timeline import DOWN, EXPOSED, PROTECTED, SERVI
 from engine.model import Tick
 
 WIDTH: Final = 720
+"""Width of the drawing."""
 LEFT: Final = 118
 """Width of the lane names at the left."""
 RIGHT: Final = 22
+"""Width of the margin at the right."""
 LANE: Final = 15
+"""Height of a lane."""
 GAP: Final = 5
+"""Distance between two lanes."""
 TOP: Final = 30
 """Height of the markers at the top."""
 DATABASES_MAX: Final = 4
@@ -38,6 +42,7 @@ _FILLS: Final = {
 }
 """State of a time span -> fill. Problems are hatched, so that they can be recognized without color."""
 _IDLE: Final = "#e6eaef"
+"""Fill of a time span in any other state."""
 
 MARKS: Final = {
     "fault": (mark("fault"), "#b3202a", "M-5,-4 L5,-4 L0,5 Z"),

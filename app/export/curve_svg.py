@@ -15,10 +15,13 @@ TOP: Final = 26
 HEIGHT: Final = 120
 """Height of the plot in pixels."""
 DOT: Final = 3.5
+"""Radius of the dot of an action."""
 NUMBER_GAP: Final = 11.0
 """Minimum distance between two numbers in pixels. If space is short, actions without loss have no number."""
 LEGEND_ROW: Final = 14
+"""Height of a row of the legend."""
 SAMPLE: Final = 20
+"""Width of a color sample in the legend."""
 LETTER: Final = 5.6
 """Maximum width of a letter in pixels at a font size of ten. Assumed, because fonts differ."""
 
@@ -28,6 +31,7 @@ SMALL_HEIGHT: Final = 48
 GRAY: Final = "#525e6d"
 LINE: Final = "#1b56a6"
 COLORS: Final = {"": LINE, "info": LINE, "ok": "#17692f", "warn": "#855000", "bad": "#b3202a"}
+"""Tone -> color."""
 
 
 def draw(

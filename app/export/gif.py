@@ -14,9 +14,11 @@ Pixels = NDArray[np.uint8]
 """Array of height × width × 3 values: red, green, blue."""
 
 COLORS: Final = 255
+"""Number of colors in the palette, without the transparent one."""
 CLEAR_INDEX: Final = 255
 """Color index of transparent pixels, which do not change from the previous frame."""
 CODE_MAX: Final = 4096
+"""Number of LZW codes after which the code table is cleared."""
 
 
 class GifWriter:

@@ -35,6 +35,7 @@ from engine.drill.judging.report import get_program_version
 DOTS_PER_INCH: Final = 300
 MARGIN_MM: Final = 16.0
 FOOT_MM: Final = 8.0
+"""Height of the footer."""
 FONT_POINTS: Final = 9.0
 DRAWING: Final = "drawing"
 """Resource name of the drawing in a text document."""

@@ -27,6 +27,7 @@ NETWORK_SYSTEMS: Final = frozenset(
 )  # fmt: skip
 """Network file systems. 9p is not included, because virtual machines use it to access their own disks."""
 MOUNTS: Final = Path("/proc/self/mountinfo")
+"""File in which Linux lists the mounted file systems."""
 DRIVE_REMOTE: Final = 4
 """GetDriveTypeW: "The drive is a remote (network) drive"."""
 
@@ -85,6 +86,7 @@ differs from the stored text.
 The fraction of the second is excluded, because SQLite rounds 59.9996 s up to the next minute.
 """
 _WHOLE: Final = "typeof({0}) <> 'integer'"
+"""SQL condition that is true for a value that is not an integer."""
 _WRONG: Final = {
     int: _WHOLE,
     bool: _WHOLE,
@@ -139,6 +141,7 @@ def _build_type_check(table: str, name: str, kind: type) -> str:
 
 
 FILE_NAME: Final = "profile.sqlite"
+"""Name of the profile's file in its folder."""
 APPLICATION_ID: Final = 0x4D524452
 """'MRDR' in the file's header, which distinguishes a profile from other SQLite databases."""
 BUSY_TIMEOUT_MS: Final = 1_000
@@ -148,6 +151,7 @@ only while another instance is ending.
 SIDE_FILE_SUFFIXES: Final = ("-wal", "-journal", "-shm")
 """Suffixes of the files that SQLite creates next to a database."""
 BACKUPS_MAX: Final = 3
+"""Number of backups that are kept."""
 MIGRATIONS = Path(__file__).with_name("migrations")
 
 

@@ -17,6 +17,7 @@ from app.storage.problems import ProblemKind, StorageError, build_problem, refus
 from app.words.language import tr
 
 FORMAT: Final = "mirrordrill profile export"
+"""Name of the format at the beginning of an export."""
 BYTES_MAX: Final = 2_000_000_000
 """Maximum size of a profile that can be exported, in bytes. Assumed: years of daily drills need some hundred
 megabytes.

@@ -86,7 +86,9 @@ def build_problem(error: BaseException | None, file: Path) -> StorageError | Non
 
 
 NAME: Final = "journal.mark"
+"""Name of the mark's file."""
 _FORM: Final = re.compile(rb"run (\d{1,18}) lines (\d{1,18})\s*\Z")
+"""Pattern of the mark's text."""
 _SIZE: Final = 64
 """Size of the mark in bytes. The size is constant, so that the mark can be overwritten even on a full disk."""
 

@@ -71,6 +71,7 @@ _RESULTS: Final = (
     "SELECT run_id, finished_at, scenario_name, mode, score, downtime_s, lost_transactions, retried, hints, tick"
     " FROM result JOIN run ON run.id = run_id"
 )
+"""Query of the columns of a ResultRow, to which conditions can be added."""
 
 
 def store_result(

@@ -63,6 +63,7 @@ TABLES: Final[Mapping[str, Mapping[str, type]]] = {
 }
 """Table -> columns in order, with the Python type of their values."""
 NULLABLE: Final = frozenset({("branch", "parent_id"), ("result", "score"), ("reflection", "expected_score")})
+"""(table, column) of the columns that allow NULL."""
 LONG: Final = frozenset({"line", "checkpoint"})
 """Tables with many rows per run."""
 

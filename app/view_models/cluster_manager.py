@@ -11,9 +11,11 @@ from engine.cluster import config
 from engine.model import ClusterRole, Node, Resource, ResourceState, World
 
 TONES: Final = {ResourceState.ONLINE: "ok", ResourceState.FAILED: "bad", ResourceState.OFFLINE: "bad"}
+"""State of a resource -> tone. Other states have the tone "warn"."""
 
 
 NODE_TONES: Final = {mark("Up"): "ok", mark("Paused"): "warn", mark("Down"): "bad"}
+"""State of a node -> tone."""
 
 
 class ClusterRow(Struct, frozen=True):
@@ -131,9 +133,11 @@ def _build_resource_row(world: World, node: str, role: ClusterRole, resource: Re
 
 
 EVICTED: Final = mark("Evict {name} from the cluster? Its replicas stay configured.")
+"""Text of the confirmation before a node is evicted."""
 FORCED: Final = mark(
     "Force quorum on {name}? The node forms the cluster without the others, which may have newer data."
 )
+"""Text of the confirmation before quorum is forced."""
 
 
 def list_actions(world: World, name: str, row: ClusterRow) -> list[Action]:

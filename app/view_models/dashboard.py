@@ -40,6 +40,7 @@ STATES: Final = {
 """Synchronization state -> spelling in Management Studio."""
 HEALTHY, WARNING, CRITICAL = mark("Healthy"), mark("Warning"), mark("Critical")
 TONES: Final = {HEALTHY: "ok", WARNING: "warn", CRITICAL: "bad"}
+"""Severity of an issue -> tone."""
 
 
 Issue = tuple[str, str]
@@ -188,6 +189,7 @@ def list_servers(world: World) -> list[str]:
 
 
 Known = tuple[AvailabilityGroup, ReplicaState]
+"""(availability group, state of its replica) in the knowledge of a server."""
 
 
 def find_groups(world: World, server: str) -> dict[str, Known]:

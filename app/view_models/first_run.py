@@ -21,9 +21,11 @@ PRINCIPAL, MIRROR, WITNESS, CLIENT, DATABASE = "SERVER_A", "SERVER_B", "SERVER_W
 START_TICK: Final[Tick] = to_ticks(4.0)
 """Time at which the first run starts the clock."""
 POWER_OFF_TICK: Final[Tick] = to_ticks(6.0)
+"""Time at which the principal is powered off."""
 POWER_OFF: Final = f"power-off {PRINCIPAL}"
 POWER_ON: Final = f"power-on {PRINCIPAL}"
 CAPTIONS: Final = 5
+"""Number of captions in a complete first run."""
 
 
 class RunCaption(Struct, frozen=True):
@@ -41,21 +43,26 @@ NOTICED: Final = mark(
     "{mirror} and {witness} detected after {seconds} s that {principal} does not respond. "
     "Clients cannot work."
 )
+"""Caption about the detection of the failure."""
 REDONE: Final = mark(
     "{mirror} first redoes the received log. Its redo queue was short: this took {seconds} s."
 )
+"""Caption about redo on the mirror."""
 VOTED: Final = mark(
     "{witness} confirms that {principal} is lost: 2 of 3 votes are a quorum. {mirror} becomes "
     "the principal {seconds} s after the failure."
 )
+"""Caption about the agreement of mirror and witness."""
 RETURNED: Final = mark(
     "{database} was online on {mirror} after {online} s, and {client} reconnected after {seconds} s. Committed"
     " transactions lost: {lost}."
 )
+"""Caption about the reconnection of the client."""
 MEASURED: Final = mark(
     "The failover took {seconds} s from detection to online. Microsoft measured {published} s "
     "(Best Practices, Table 6)."
 )
+"""Caption that compares the failover with the published duration."""
 
 
 def make_captions(events: Sequence[Event], report: Report | None) -> list[RunCaption]:

@@ -57,6 +57,7 @@ Assumed: more entries would not be readable.
 """
 
 _ORDER: Final = ("repair", "chore", "fault", "load")
+"""Groups of verbs in the order of a menu."""
 
 
 EDITED: Final = frozenset({"point-app"})

@@ -140,6 +140,7 @@ OFF: Final = StatusSign(mark("power off"), "bad", "cross")
 NODE_DOWN: Final = StatusSign(mark("node is down"), "bad", "cross")
 """Status of a failover cluster instance whose node is powered off."""
 WITHOUT_POWER: Final = (OFF, NODE_DOWN)
+"""Signs of servers without power."""
 HUNG: Final = StatusSign(mark("does not respond"), "bad", "hourglass")
 _ON: Final = StatusSign(mark("power on"), "idle", "dot")
 _ASK: Final = StatusSign(mark("query the server"), "idle", "single")

@@ -17,6 +17,7 @@ A bin width is one of the factors times a power of ten, so that bins do not move
 TIME_STEPS_S: Final = (
     1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400,
 )  # fmt: skip
+"""Possible distances between two labels of a time axis."""
 PIXELS_PER_TIME: Final = 70
 """Minimum distance between two time labels in pixels."""
 
@@ -26,10 +27,12 @@ ALL_DATABASES = "*"
 HIGHEST = frozenset({"commit_delay_ms", "response_s", "principal_cpu_percent", "mirror_cpu_percent"})
 """Counters whose value for many databases is the maximum. The values of all other counters are added up."""
 QUEUES = [COUNTERS.index("send_queue_kb"), COUNTERS.index("redo_queue_kb")]
+"""Indexes of the queue counters in an entry."""
 Streams = Mapping[int, Sequence[int]]
 """Number of a log -> numbers of its streams."""
 NO_STREAMS: Final[Streams] = {}
 ADDED = np.array([name not in HIGHEST for name in COUNTERS])
+"""Boolean per counter: True if the values of several databases are added up."""
 
 
 class SeriesSummary(Struct, frozen=True):

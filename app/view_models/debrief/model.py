@@ -95,6 +95,7 @@ ENDED: Final = {
     "instructor": mark("ended by the instructor"),
     None: mark("abandoned"),
 }
+"""Value of `ended_by` in a report -> text."""
 
 
 def summarize(report: Report, scenario: Scenario | None) -> SummaryModel:

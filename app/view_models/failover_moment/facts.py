@@ -208,12 +208,15 @@ def _find_instance(world: World, failover: Failover) -> str:
 
 
 OWNED: Final = mark("owns {instance}")
+"""Note on the card of the node that owns the instance."""
 HOSTED: Final = mark("votes only")
+"""Note on the card of a node that cannot host the instance."""
 WITNESS_NOTE: Final = {
     MIRRORING: mark("witness"),
     GROUP: mark("file share witness"),
     INSTANCE: mark("file share witness"),
 }
+"""Technology -> note on the card of the witness."""
 
 
 def _make_card(world: World, face: ServerFace, failover: Failover, technology: str) -> StageCard:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 Milestones = Mapping[str, Tick | None]
+"""Milestone -> tick at which it was reached; None if not yet."""
 
 
 class FailoverPhase(Struct, frozen=True):

@@ -176,6 +176,7 @@ def _list_names(moment: Moment, facts: StageFacts) -> dict[str, str]:
 
 
 OVER: Final = mark("Clients are back after {seconds} s")
+"""Heading after the end of the failover."""
 OVER_SENTENCE: Final = {
     0: mark("No committed transaction was lost. Longest phase: {phase}, {took} s."),
     1: mark("{lost} committed transactions were lost. Longest phase: {phase}, {took} s."),
@@ -222,6 +223,7 @@ _CAUSES: Final = {
     "manual": mark("Time since the failover was requested"),
     "move-role": mark("Time since the move was requested"),
 }
+"""Cause of a failover -> label of the main stopwatch."""
 
 
 def _describe_since(moment: Moment, finished: bool) -> str:
@@ -382,6 +384,7 @@ def _make_vessel(moment: Moment, facts: StageFacts, before_kb: float) -> RedoQue
 
 
 _RESOURCE: Final = {DONE: mark("Online"), RUNNING: mark("Coming online"), WAITING: mark("Waiting")}
+"""State of a resource -> label."""
 
 
 def _list_resources(moment: Moment, facts: StageFacts, tick: Tick, number: int) -> list[tuple[str, str, str]]:

@@ -69,8 +69,10 @@ NO_COPY = mark("No mirror, secondary or other node could take over {database}.")
 CHECK_COPY = "sys.database_mirroring, sys.availability_replicas"
 POSSIBLE = mark("Every requirement is met: a loss now would lead to an automatic failover.")
 AS_OF = mark("State when {database} was lost. Red: a requirement that was not met.")
+"""Sentence below the heading while the database is down."""
 CANDIDATE = mark("Candidate: {server}.")
 AT_PRESENT = mark("{database} is online. Red: a requirement that is not met at present.")
+"""Sentence below the heading while the database is online."""
 
 
 def explain_failover(history: History) -> WhyNotView | None:

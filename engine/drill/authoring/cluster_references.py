@@ -14,6 +14,7 @@ KnownNameCheck = Callable[[ProblemFinder, Path, str | None, Sequence[str], str],
 """Function that reports an unknown name and returns whether the name is known (`references._check_name`)."""
 
 REPLICAS_MAX = {2012: 5}
+"""SQL Server version -> maximum replicas of a group, including the primary."""
 REPLICAS_MAX_LATER = 9
 """Maximum replicas of a group, including the primary, in versions that REPLICAS_MAX does not list.
 

@@ -33,6 +33,7 @@ LENGTH_MAX: Final = 600
 """Maximum characters of a condition. This also limits the nesting depth and the cost of an evaluation."""
 
 Test = Callable[[Facts], bool]
+"""Function that returns whether *facts* meet a condition or a part of it."""
 UNREACHED_TICK: Final = 2**40
 """Tick that is later than the end of any run."""
 
@@ -50,6 +51,7 @@ class ConditionResult(NamedTuple):
 
 
 ConditionQuery = Callable[[Facts], ConditionResult]
+"""Function that evaluates a condition and returns how long the result is valid."""
 
 
 class ConditionError(ValueError):
@@ -159,6 +161,7 @@ _SPOKEN: Final = {
     "PROPERTY": "witness, safety",
     "$END": build_message("the end"),
 }
+"""Terminal of the grammar -> text in problems."""
 
 
 def _format_expected(expected: Iterable[str]) -> LocalizableMessage:

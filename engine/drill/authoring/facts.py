@@ -29,6 +29,7 @@ from engine.protocol import availability, groups, security, streams
 from engine.tsql.batches.work import ResultCache
 
 Kind = Literal["database", "server", "client", "program", "role"]
+"""Kind of object that a condition can name."""
 
 
 class SentBatch(Struct, frozen=True, gc=False):
@@ -124,13 +125,16 @@ def find_principal(
 # --- words after `is` ---------------------------------------------------------------------------------------
 
 NO_SESSION: Final = "NONE"
+"""State word of a copy without a session or group."""
 ARMED: Final = "ARMED"
 """State in which a loss of the principal would now lead to an automatic failover."""
 
 GROUP_WORDS: Final = (*ReplicaRole.__members__, *SyncState.__members__, READY)
+"""State words of a copy in an availability group."""
 DATABASE_WORDS: Final = tuple(
     dict.fromkeys((*MirrorState.__members__, *SyncState.__members__, ARMED, NO_SESSION))
 )
+"""State words of a database."""
 COPY_WORDS: Final = tuple(
     dict.fromkeys(
         (
@@ -143,9 +147,13 @@ COPY_WORDS: Final = tuple(
         )
     )
 )
+"""State words of a copy of a database. ABSENT: the server has no copy."""
 WITNESS_WORDS: Final = (*WitnessState.__members__, NO_SESSION)
+"""State words of the witness of a session."""
 SAFETY_WORDS: Final = ("OFF", "FULL", NO_SESSION)
+"""State words of the safety of a session."""
 CLIENT_WORDS: Final = ("CONNECTED",)
+"""State words of a client."""
 SERVER_WORDS: Final[dict[str, Callable[[World, str], bool]]] = {
     "RUNNING": lambda world, name: _has_instance_state(world, name, lambda one: one.answering),
     "STOPPED": lambda world, name: (
@@ -264,9 +272,11 @@ def has_error(facts: Facts, number: int, server: str | None) -> bool:
 # --- text, errors and origin of batches and prompt lines --------------------------------------------------
 
 _COMMENT: Final = re.compile(r"--[^\n]*+|/\*.*?(?:\*/|\Z)", re.DOTALL)
+"""Pattern of a T-SQL comment; an unterminated one extends to the end."""
 
 
 _LITERAL: Final = re.compile(r"N?'[^']*+(?:''[^']*+)*+(?:'|\Z)")
+"""Pattern of a T-SQL string literal; an unterminated one extends to the end."""
 
 
 NORMALIZED_CHARACTERS_MAX: Final = 2_000_000
@@ -292,6 +302,7 @@ def _normalize_uncached(sql: str, keep_literals: bool) -> str:
 
 
 _NORMALIZED: Final[ResultCache[str]] = ResultCache(NORMALIZED_CHARACTERS_MAX)
+"""Cache of normalized batches."""
 
 
 ERROR_SEVERITY_MIN: Final = 11

@@ -37,6 +37,7 @@ _PIECE: Final = re.compile(
     r"|(?P<sign>[\[\]{}=,.\n])",
     re.DOTALL,
 )
+"""Pattern of a string, comment, word or punctuation mark in a TOML text."""
 
 
 def find_excess(text: str) -> tuple[int, str, str] | None:

@@ -173,7 +173,9 @@ def _check_skills(scenario: Scenario, finder: ProblemFinder) -> None:
 
 
 _LINE: Final = re.compile(rf"(?<![\w-])({'|'.join(VERBS)}) ([A-Z](?:[\w-]*\w)?)")
+"""Pattern of an input line in a hint: a verb and the name that follows it."""
 _ALTERED: Final = re.compile(r"\b(?:DATABASE|LOG) (\[[^\]]+\]|[A-Za-z_]\w*) (?:SET|TO|FROM|WITH)\b")
+"""Pattern of a database name in an ALTER, BACKUP or RESTORE statement of a hint."""
 
 
 def _refers_to_object(verb: Verb) -> bool:

@@ -19,6 +19,7 @@ from engine.protocol import accounts, availability, drivers, jobs, serving, stre
 from engine.tables import read_table
 
 Changes = Literal["by events", "by the clock", "by itself"]
+"""Way in which a quantity changes."""
 
 
 class Quantity(Struct, frozen=True):

@@ -46,6 +46,7 @@ STORY: Final = frozenset({"fault", "load"})
 """Groups of verbs that become the timeline. All other verbs are reactions of the trainee."""
 
 OMITTED_VERBS: Final = REMARKS | {"cancel", "revert-all"}
+"""Verbs of a run that the scenario does not contain."""
 
 REWRITTEN_KEYS: Final = frozenset(
     {
@@ -79,6 +80,7 @@ the seed.
 """
 
 HOLD_S: Final = 2.0
+"""Seconds for which a proposed goal must stay met."""
 ASKING_SHARE: Final = 0.75
 """Minimum share of the goals' total weight for goals that a run without actions misses."""
 
@@ -89,6 +91,7 @@ CANDIDATES_MAX: Final = 50
 """Maximum number of goals that are tested, equal to the limit of a scenario file."""
 
 POINTS: Final = {"goals": 60.0, "downtime": 20.0, "lost_transactions": 10.0, "conduct": 10.0}
+"""Kind of rule -> points in the proposed rubric."""
 
 
 class ScenarioRecordingError(ValueError):

@@ -33,6 +33,7 @@ from engine.verbs.lines import parse_line, parse_script
 __all__ = ["Problem", "Scenario", "ScenarioError", "build_schema", "load_scenario", "select_variant"]
 
 _POSITION: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
+"""Pattern of the position at the end of an error message of tomllib."""
 
 
 def load_scenario(
@@ -343,6 +344,7 @@ def _format_abbreviated(value: object) -> str:
 # --- summary of a scenario in figures and names -----------------------------------------------------------
 
 _IMAGE: Final = re.compile(r"!\[|<\s*+img\b|\bdata:image/", re.IGNORECASE)
+"""Pattern of a reference to an image in Markdown or HTML."""
 _LINK: Final = re.compile(
     r"(?:(?<![a-z0-9+.-])[a-z0-9+.-]++://|\bwww\.|\bmailto:)[^\s<>\"')\]]++|\\\\\w[^\s\"']*", re.IGNORECASE
 )
@@ -350,6 +352,7 @@ _LINK: Final = re.compile(
 LINKS_MAX: Final = 20
 """Maximum number of listed links. Assumed: nobody reads more."""
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Unicode categories of invisible characters."""
 
 
 class Contents(Struct, frozen=True):

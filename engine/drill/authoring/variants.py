@@ -16,6 +16,7 @@ from engine.drill.authoring.problems import Path
 from engine.localization import build_message
 
 VARIANTS: Final = "variants"
+"""Key of the table with the pools."""
 POOL_MAX: Final = 50
 """Maximum number of entries in a pool. Assumed: more variants deserve a separate file."""
 

@@ -30,9 +30,11 @@ Play = Callable[[Scenario, int], Drill]
 RANDOM_ACTS: Final = 25
 """Number of actions of a random player. Assumed: a nervous person performs as many in a drill."""
 RANDOM_PLAYERS: Final = 3
+"""Number of random players, which differ in their seeds."""
 STALL_S: Final = 60.0
 """Delay of each action of the player that is late."""
 REVERT_EVERY_S: Final = 20.0
+"""Interval between two `revert-all` of the player that reverts repeatedly."""
 FIRST_ACTION_TICK: Final = to_ticks(1.0)
 """Time of the first action of players that do not wait for the failure."""
 
@@ -49,9 +51,11 @@ _PARTNER: Final = (
     "SET PARTNER SAFETY OFF",
     "SET PARTNER SAFETY FULL",
 )
+"""Mirroring clauses that a player can send for every copy."""
 _SWITCHES: Final = (
     "power-off", "power-on", "stop-service", "start-service", "pull-cable", "plug-cable", "restart-service",
 )  # fmt: skip
+"""Verbs that a player can use on every server."""
 
 
 def list_candidate_lines(scenario: Scenario) -> list[str]:
@@ -268,6 +272,7 @@ AGENTS: Final[tuple[Agent, ...]] = (
     Agent("revert-all", revert_all_repeatedly, REFERENCE),
     Agent("leaving at once", finish_immediately, NOTHING, lambda _: "no action in either run"),
 )
+"""All automatic players, in the order of the table."""
 
 
 class AgentResult(Struct, frozen=True):
@@ -417,6 +422,7 @@ def find_ranking_errors(
 LEGEND: Final = """\
 (in brackets: goals not met); = same points as the reference, ranked below it because of more help, later goals or a
 later last action; + ranked equal to or above the reference, which is allowed here"""
+"""Explanation of the signs in the table."""
 
 
 def format_table(rankings: Iterable[Ranking]) -> str:

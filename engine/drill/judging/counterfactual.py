@@ -47,6 +47,7 @@ REFUSED_S: Final = 1.0
 """Time within which a server reports that it refuses a command."""
 
 _EMERGENCY: Final = re.compile(r"FORCE_SERVICE_ALLOW_DATA_LOSS|SET PARTNER OFF|WITH RECOVERY")
+"""Pattern of statements that restore service and give up the session."""
 
 
 class ActionImpact(Struct, frozen=True):
@@ -70,10 +71,12 @@ class ActionImpact(Struct, frozen=True):
 
 
 LOOKING: Final = ("get-", "test-", "resolve-")
+"""Beginnings of PowerShell cmdlets that only query."""
 ACTING: Final = re.compile(r"=|\b(?:set|start|stop|move|suspend|resume|restart|add|remove)-", re.IGNORECASE)
 """Pattern of text that turns a PowerShell query into an action."""
 
 _ARGUMENT: Final = r"(?:@\w+ ?= ?)?(?:N?'[^']*'|[\w.-]+)"
+"""Pattern of an argument of a procedure."""
 READING: Final = re.compile(
     r"(?:USE \w+[; ]+)?(?:(?:EXEC(?:UTE)? )?(?:\w+\.){0,2}"
     r"(?:[XS]P_READERRORLOG|XP_FIXEDDRIVES|SP_HELPDB|SP_WHO2?|SP_DBMMONITORHELPALERT|SP_DBMMONITORRESULTS)\b"

@@ -117,6 +117,7 @@ def _describe_server(drill: Drill, name: str) -> str:
 
 
 _SERVER_STATES: Final = ("RUNNING", "STOPPED", "OFF", "HUNG", "UNPLUGGED")
+"""State words of a server that the comparison shows."""
 
 
 def _describe_copy(drill: Drill, key: tuple[str, str]) -> str:

@@ -34,7 +34,9 @@ session, a witness and SAFETY FULL.
 """
 
 _ABOUT_SAFETY: Final = re.compile(r"\bSAFETY OF\b")
+"""Pattern of a condition that tests the safety of a session."""
 _DATABASE: Final = re.compile(r"\bALTER DATABASE (\S+) SET\b")
+"""Pattern of the database name in an ALTER DATABASE statement."""
 
 
 class DisabledFailover(Struct, frozen=True):

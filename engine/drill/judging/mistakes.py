@@ -28,6 +28,7 @@ RAN: Final = re.compile(r'(?<!not )\bran "([^"]+)"(?: on (\w+))?', re.IGNORECASE
 """Pattern of `ran "statement" on SERVER` in a condition: the statement and its server."""
 
 FAILING_OVER: Final = ("FAILOVER", "FORCE_SERVICE")
+"""Texts of statements that start a failover."""
 
 LOOK_BACK: Final = to_ticks(2.0)
 """Maximum ticks from an action to the condition that it meets. Conditions are checked every second, and a
@@ -318,6 +319,7 @@ def _find_longest_span(rule: AnyRule | None, lanes: Mapping[str, Lanes]) -> Stat
 
 
 _TELLING: Final = ("fault", "chore", "sql")
+"""Kinds of events that can be the cause of a mistake."""
 
 
 def _find_preceding_event(drill: Drill, tick: Tick) -> tuple[str, Tick | None]:

@@ -35,6 +35,7 @@ ON_THE_PRINCIPAL: Final = 1470
 NO_PRINCIPAL: Final = build_message(
     "FAILOVER needs the principal, which is lost. Bring the principal back, or force service on the mirror."
 )
+"""Advice for a statement that needs the principal while no server has the database online."""
 
 
 def was_serving(events: Sequence[Event], refused: RefusedBatch) -> bool:

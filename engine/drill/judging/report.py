@@ -135,6 +135,7 @@ def _describe_technology(drill: DrillState, failover: Failover) -> dict[str, obj
 
 
 UNDECIDED: Final = build_message("not decided when the run ended")
+"""Reason for a failover that was neither completed nor canceled."""
 
 
 def _list_events(drill: DrillState) -> list[Row]:

@@ -263,10 +263,13 @@ TAKEOVER_TEXTS: Final = {
     "forced": mark("{server} took over on command (forced failover)."),
     "role-move": mark("{server} took over because a command moved its role."),
 }
+"""Kind of failover -> sentence about the server that took over."""
 
 
 STARTED: Final = mark("{server} took over after a command brought the role online.")
+"""Sentence about a failover that needed a command to bring the role online."""
 START: Final = re.compile(r"\bstart-cluster(?:group|resource)\b", re.IGNORECASE)
+"""Pattern of PowerShell commands that bring a role or resource online."""
 
 
 def _was_started(drill: Drill, failover: Failover) -> bool:

@@ -107,7 +107,9 @@ class Calibration(TypedDict):
 # --- labels of losses, by the lost points -----------------------------------------------------------------
 
 BLUNDER: Final = 15.0
+"""Minimum lost points of the label "blunder"."""
 MISTAKE: Final = 10.0
+"""Minimum lost points of the label "mistake"."""
 INACCURACY: Final = 5.0
 """Minimum lost points of the label "inaccuracy". All three limits are derived from [Lichess, Advice.scala:
 0.3, 0.2 and 0.1 on a scale from -1 to 1, which are 15, 10 and 5 of 100 points].

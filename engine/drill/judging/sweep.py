@@ -21,6 +21,7 @@ from engine.inputs import InputError
 from engine.planning import MirroringPlan
 
 PERCENTS: Final = (5, 50, 95)
+"""Percentiles in the table, in percent."""
 
 MEASURES: Final = ("points", "downtime_s", "failover_s", "lost_transactions")
 """Measures of each run. failover_s is the longest failover of the run, or None without a failover."""
@@ -242,12 +243,14 @@ site = "{site}"
 version = {version}
 endpoint.encryption = "{encryption}"
 """
+"""TOML text of a server in the scenario of a plan."""
 LINK: Final = """[[link]]
 ends = ["PRINCIPAL", "{end}"]
 rtt_ms = {rtt_ms!r}
 bandwidth_mbps = {bandwidth_mbps!r}
 loss = {loss!r}
 """
+"""TOML text of a link in the scenario of a plan."""
 
 
 def build_failover_scenario(plan: MirroringPlan, cause: str) -> Scenario | None:

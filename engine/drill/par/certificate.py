@@ -26,6 +26,7 @@ from engine.model import Tick, to_ticks
 from engine.verbs.lines import parse_script
 
 METHOD: Final = "best-first over plans, one of each length in turn"
+"""Name of the search method, which certificates contain."""
 
 SEEDS: Final = 4
 """Number of additional seeds with which plans and the reference are played. Assumed."""
@@ -48,6 +49,7 @@ seeds. Assumed.
 """
 
 PlanName = Literal["robust", "safest"]
+"""Key of a plan with scores over several seeds in a certificate."""
 IsExpired = Callable[[float], bool]
 """Function that returns whether a share of the total time is over."""
 

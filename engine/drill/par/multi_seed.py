@@ -41,6 +41,7 @@ CLUES: Final = frozenset(
 """Kinds of events that can trigger a reaction. Events of these kinds do not repeat periodically."""
 
 UNREACHED_TICK: Final = sys.maxsize
+"""Tick of a reaction that is not due yet."""
 
 
 class Reaction(Struct, frozen=True):

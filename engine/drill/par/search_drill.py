@@ -143,6 +143,7 @@ MATTERS: Final = list_parts(FieldUse.DECIDE)
 """Parts of a world that determine its future."""
 
 PARTS_THAT_MATTER: Final[Callable[[World], tuple[Mapping[object, object], ...]]] = attrgetter(*MATTERS)
+"""Function that returns the parts of a world that determine its future."""
 
 
 # --- incremental hashes of dictionaries of frozen parts ---------------------------------------------------

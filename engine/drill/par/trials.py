@@ -46,6 +46,7 @@ BEGIN: Final = to_ticks(1.0)
 """Tick of the first decision point, before any observation."""
 
 Key = tuple[float, int, tuple[tuple[Tick, str], ...]]
+"""Sort key of a plan: points, number of actions, actions with their times."""
 
 
 class SearchPlan(Struct, frozen=True):

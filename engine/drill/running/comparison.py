@@ -88,6 +88,7 @@ def _is_local_network(world: World, a: str, b: str) -> bool:
 # --- technology of a failover -------------------------------------------------------------------------------
 
 Technology = Literal["mirroring", "ag", "fci"]
+"""Technology of a failover."""
 
 MIRRORING: Final = "mirroring"
 GROUP: Final = "ag"

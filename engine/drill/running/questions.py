@@ -17,6 +17,7 @@ Inquiry = Question | Prediction
 """Question about the past, or prediction."""
 
 ANSWER_SHOWN_LATER: Final = build_message("The correct answer is shown after the drill.")
+"""Reply to an answer that is judged only after the drill."""
 
 News = Literal["asked", "missed", "judged"]
 """Change of an inquiry that is reported as an event."""

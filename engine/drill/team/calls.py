@@ -17,6 +17,7 @@ from engine.localization import build_message
 from engine.model import Tick
 
 Calls = tuple["TeamCall", ...]
+"""All orders and questions of a run, oldest first."""
 Truth = Callable[[str], bool]
 """Function that returns whether a fact is currently true. Raises InputError for an invalid fact."""
 

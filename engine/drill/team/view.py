@@ -15,6 +15,7 @@ from engine.model import World
 from engine.protocol import groups, network
 
 Row = dict[str, object]
+"""Row of a role's view: field name -> value."""
 
 LATEST: Final = 200
 """Maximum number of events that a role receives. Assumed."""

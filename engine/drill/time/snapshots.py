@@ -155,7 +155,9 @@ ARRAYS: Final = ("sources", "streams", "source_params", "stream_params", "histor
 """Arrays of the flow with a row per database. They are always compressed, because every tick changes them."""
 
 NO_EVENTS: Final = EventLog()
+"""Empty log in place of the events, which snapshots do not store."""
 NO_SAMPLES: Final = Samples(exact=False)
+"""Empty object in place of the samples, which snapshots do not store."""
 
 
 class Lengths(Struct, frozen=True):
