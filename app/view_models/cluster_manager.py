@@ -11,7 +11,7 @@ from engine.cluster import config
 from engine.model import ClusterRole, Node, Resource, ResourceState, World
 
 TONES: Final = {ResourceState.ONLINE: "ok", ResourceState.FAILED: "bad", ResourceState.OFFLINE: "bad"}
-"""State of a resource -> tone. Other states have the tone "warn"."""
+"""State of a role, resource or witness -> tone. Other states have the tone "warn"."""
 
 
 NODE_TONES: Final = {mark("Up"): "ok", mark("Paused"): "warn", mark("Down"): "bad"}

@@ -210,7 +210,7 @@ def _find_instance(world: World, failover: Failover) -> str:
 OWNED: Final = mark("owns {instance}")
 """Note on the card of the node that owns the instance."""
 HOSTED: Final = mark("votes only")
-"""Note on the card of a node that cannot host the instance."""
+"""Note on the card of a node that owns no instance."""
 WITNESS_NOTE: Final = {
     MIRRORING: mark("witness"),
     GROUP: mark("file share witness"),
