@@ -17,7 +17,7 @@ from engine.planning.steady import SteadyState, compute_steady_states
 from engine.planning.sweep import BANDWIDTH_MBPS, RTT_MS, find_last_acceptable
 
 BINDS_FROM: Final = 0.02
-"""Minimum gain, as a share, from doubling a resource that counts as limiting. Assumed."""
+"""Minimum gain, as a share, with which a doubled resource counts as limiting. Assumed."""
 
 FAILOVERS: Final = 40
 """Number of simulated failovers. Their start times are spread over the minute between two checkpoints."""

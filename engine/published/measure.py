@@ -49,7 +49,7 @@ NO_LIMIT_KB: Final = 1e12
 """Maximum size of a log file that never becomes full, as in the papers' tests."""
 
 MEASURED_S: Final = 300.0
-"""Duration of a measurement: five checkpoint intervals."""
+"""Duration of a measurement in seconds: five checkpoint intervals."""
 
 KB_PER_MB: Final = 1024.0
 

@@ -393,7 +393,7 @@ functions].
 def check_function_body(program: Program, tokens: Sequence[Token], line: int) -> None:
     """Raise an error if *program* is not a valid body of a function.
 
-    The number is 443, 444, 455, 2772, or SqlSyntaxError 0. *line*: first line of the body.
+    The error numbers are 443, 444, 455, 2772, and 0 (a SqlSyntaxError). *line*: first line of the body.
     """
     for index, token in enumerate(tokens):
         if token.kind == "word" and token.text.startswith("#"):

@@ -282,7 +282,7 @@ def _show_diagnostics(call: ProcedureCall) -> None:
     [DOC: sp_server_diagnostics]
 
     Only simulated problems give a component another state than clean: failed disks, lack of threads, and AGs
-    whose replica here is neither primary nor secondary.
+    whose replica on this server is neither primary nor secondary.
     """
     context, world = call.machine.context, call.world
     if context.version < 2012:

@@ -43,7 +43,7 @@ NODE_WORK: Final = 1
 def rewrite_steps(tree: exp.Expr, names: BindingContext) -> Generator[int, None, tuple[str, RewrittenQuery]]:
     """Rewrite a query for SQLite in steps. Return its text, and its tables, variables and costs."""
     query = RewrittenQuery()
-    nodes = list(tree.walk())  # walk once, because a walk is expensive
+    nodes = list(tree.walk())  # the nodes are listed once, because a walk is expensive
     yield len(nodes) * BIND_WORK
     if _has_node(nodes, forms.REPLACED_EXPRESSIONS):
         forms.rewrite_quantified_comparisons(tree)
