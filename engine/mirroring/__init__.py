@@ -1,4 +1,4 @@
-"""Database mirroring: sessions of two partners and an optional witness; quorum, roles, states, failover."""
+"""Database mirroring: sessions of two partners and an optional witness, their states and failovers."""
 
 from engine.mirroring.policy import MirroringPolicy
 from engine.protocol.groups import POLICIES

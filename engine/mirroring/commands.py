@@ -1,8 +1,8 @@
-"""Effects of ALTER DATABASE … SET PARTNER and SET WITNESS: checks in the server's order, then changes of the world.
+"""ALTER DATABASE … SET PARTNER and SET WITNESS: checks in the order of SQL Server, then changes of the world.
 
 Each function receives the server on which the statement runs and uses only that server's knowledge. It raises
-SqlError with SQL Server's number, or returns the messages of success (mostly none) or Pending. Where the
-documentation is silent, the number of a refusal is derived; see facts 1.2 and section 11.
+SqlError with SQL Server's number, or returns a list of messages (mostly empty) or a PendingStatement. Where
+the documentation gives no error number, the number is derived; see facts 1.2 and section 11.
 """
 
 from engine.constants import (
@@ -56,7 +56,7 @@ def _require_connection(world: World, copy: DatabaseCopy) -> None:
     """Raise 1447 if the partners are not connected, or if either copy is still in recovery after a start.
 
     No documentation gives a number for a partner in recovery. It is derived from the text of 1447, and from
-    the answer before the partner was reachable.
+    the error that occurs before the partner is reachable.
     """
     copies = [copy, world.find_copy_in_session(copy.mirroring.guid, copy.mirroring.partner)]
     if not quorum.is_connected_to_partner(world, copy) or any(
@@ -66,7 +66,7 @@ def _require_connection(world: World, copy: DatabaseCopy) -> None:
 
 
 def _require_idle_session(world: World, copy: DatabaseCopy) -> None:
-    """Raise 1404 during a failover, and until both partners know that a pending one is canceled."""
+    """Raise 1404 during a failover, and while a connected partner does not know of its cancellation."""
     waiting = any(
         world.copies[key].mirroring.state is MirrorState.PENDING_FAILOVER
         for key in _list_connected_keys(world, copy)
@@ -78,7 +78,7 @@ def _require_idle_session(world: World, copy: DatabaseCopy) -> None:
 def _require_partner_copy(world: World, copy: DatabaseCopy) -> DatabaseCopy:
     """Return the partner's copy.
 
-    Raise 1447 if the partner has left the session and this server does not know it yet.
+    Raise 1447 if the partner has left the session and this server does not yet know it.
     """
     partner = world.find_copy_in_session(copy.mirroring.guid, copy.mirroring.partner)
     if partner is None:
@@ -87,7 +87,7 @@ def _require_partner_copy(world: World, copy: DatabaseCopy) -> DatabaseCopy:
 
 
 def _find_partner(_: World, copy: DatabaseCopy) -> tuple[int, tuple[str, ...]]:
-    """Return the session, and the partner to which a statement is sent; none while a failover makes it fail."""
+    """Return the session and the partner that the statement must notify. Return no partner during a failover."""
     partner, is_busy = copy.mirroring.partner, copy.mirroring.state is MirrorState.PENDING_FAILOVER
     return copy.mirroring.guid or 0, (partner,) if partner is not None and not is_busy else ()
 
@@ -108,14 +108,17 @@ def fail_over(world: World, server: str, database: str) -> statements.Outcome:
         raise SqlError(1422, copy.database)
     if (
         world.copies[copy.mirroring.partner or "", copy.database].stream is None
-    ):  # the server was principal in the meantime, which is not known here yet
+    ):  # the partner was principal in the meantime, and this server does not yet know it
         raise SqlError(1447, copy.database)
     failover.start_manual(world, copy.key)
     return []
 
 
 def force_service(world: World, server: str, database: str) -> statements.Outcome:
-    """Execute FORCE_SERVICE_ALLOW_DATA_LOSS on the mirror, if no reachable server knows a running principal."""
+    """Execute FORCE_SERVICE_ALLOW_DATA_LOSS on the mirror. It must be disconnected from the principal.
+
+    If a witness is configured, it must be connected to the mirror and disconnected from the principal.
+    """
     copy = _require_session(world, server, database)
     if copy.mirroring.role is not Role.MIRROR or quorum.is_connected_to_partner(world, copy):
         raise SqlError(1455, copy.database)
@@ -134,12 +137,17 @@ def force_service(world: World, server: str, database: str) -> statements.Outcom
 
 
 def remove_session(world: World, server: str, database: str) -> statements.Outcome:
-    """Execute SET PARTNER OFF on either partner, in any state; the other partner is informed when possible."""
+    """Execute SET PARTNER OFF on either partner, in any state.
+
+    The other partner is notified if it is reachable.
+    """
     if database.lower() in statements.SYSTEM_DATABASES:
         raise SqlError(1416, database)
     copy = statements.require_copy(world, server, database)
     if copy.mirroring.guid is None and copy.mirroring.partner_address is not None:
-        world.update_mirroring(copy.key, partner=None, partner_address=None)  # the session never began
+        world.update_mirroring(
+            copy.key, partner=None, partner_address=None
+        )  # the session was never established
         return []
     copy = _require_session(world, server, database)
     running = world.find_running_failover(copy.mirroring.guid)
@@ -170,7 +178,7 @@ def remove_session(world: World, server: str, database: str) -> statements.Outco
 
 @statements.wait_for_peers("mirroring.suspend", _find_partner)
 def suspend_session(world: World, server: str, database: str) -> statements.Outcome:
-    """Execute SET PARTNER SUSPEND: the principal keeps its log and no longer sends it."""
+    """Execute SET PARTNER SUSPEND. The principal keeps its log and stops sending it."""
     copy = _require_session(world, server, database)
     _require_quorum(world, copy)
     _require_idle_session(world, copy)
@@ -208,7 +216,10 @@ def resume_session(world: World, server: str, database: str) -> statements.Outco
 
 @statements.wait_for_peers("mirroring.safety", _find_partner)
 def set_safety(world: World, server: str, database: str, level: str) -> statements.Outcome:
-    """Execute SET PARTNER SAFETY FULL or OFF (also SET SAFETY) on the principal; both partners must be connected."""
+    """Execute SET PARTNER SAFETY FULL or OFF (also SET SAFETY) on the principal.
+
+    Both partners must be connected.
+    """
     copy = _require_principal(world, server, database)
     new_safety = Safety[level.upper()]
     if world.instances[server].edition not in ENTERPRISE and new_safety is not copy.mirroring.safety:
@@ -219,7 +230,7 @@ def set_safety(world: World, server: str, database: str, level: str) -> statemen
     if new_safety is copy.mirroring.safety:
         return []
     for key in _list_connected_keys(world, copy):
-        # With safety OFF the timeout is always 10 s; the former value is discarded [DOC: ALTER DATABASE
+        # With safety OFF the timeout is always 10 s; the earlier value is discarded [DOC: ALTER DATABASE
         # database mirroring].
         timeout_s = PARTNER_TIMEOUT_S if new_safety is Safety.OFF else world.copies[key].mirroring.timeout_s
         sequence = copy.mirroring.safety_sequence + 1
@@ -249,7 +260,7 @@ def set_safety(world: World, server: str, database: str, level: str) -> statemen
 
 @statements.wait_for_peers("mirroring.timeout", _find_partner)
 def set_timeout(world: World, server: str, database: str, seconds: int) -> statements.Outcome:
-    """Execute SET PARTNER TIMEOUT *seconds*: 0 to 4 are stored as 5; with safety OFF the value stays 10."""
+    """Execute SET PARTNER TIMEOUT *seconds*. 0 to 4 are stored as 5; with safety OFF the value stays 10."""
     copy = _require_principal(world, server, database)
     if seconds > PARTNER_TIMEOUT_S_MAX:
         raise SqlError(1476, seconds)
@@ -261,7 +272,10 @@ def set_timeout(world: World, server: str, database: str, seconds: int) -> state
 
 
 def set_redo_queue(world: World, server: str, database: str, limit_mb: int | None) -> statements.Outcome:
-    """Execute SET PARTNER REDO_QUEUE. As in the product, the limit is stored and shown and has no other effect."""
+    """Execute SET PARTNER REDO_QUEUE.
+
+    As in SQL Server, the limit is stored and shown and has no other effect.
+    """
     _require_principal(world, server, database)
     if limit_mb is not None:
         return [Message(0, 0, 0, 0, "Not simulated: the size of the redo queue stays UNLIMITED.")]
@@ -269,7 +283,7 @@ def set_redo_queue(world: World, server: str, database: str, limit_mb: int | Non
 
 
 def set_partner(world: World, server: str, database: str, address: str) -> statements.Outcome:
-    """Execute SET PARTNER = 'TCP://host:port': first on the future mirror, then on the principal."""
+    """Execute SET PARTNER = 'TCP://host:port', first on the future mirror, then on the principal."""
     if database.lower() in statements.SYSTEM_DATABASES:
         raise SqlError(1463)
     copy = statements.require_copy(world, server, database)
@@ -296,7 +310,7 @@ def set_partner(world: World, server: str, database: str, address: str) -> state
     if host is None or not prerequisites.can_connect_endpoint(world, server, host, address, witness=False):
         raise SqlError(1418, address)
     if not prerequisites.can_connect_endpoint(world, host, server, None, witness=False):
-        raise SqlError(1418, address)  # the partner connects back
+        raise SqlError(1418, address)  # the partner must also be able to connect to this server
     return _establish(world, copy, prerequisites.find_partner_copy(world, copy, host, address), address)
 
 
@@ -337,7 +351,10 @@ def _establish(
 
 @statements.wait_for_peers("mirroring.witness_set", _find_partner)
 def set_witness(world: World, server: str, database: str, address: str) -> statements.Outcome:
-    """Execute SET WITNESS = 'TCP://host:port' on the principal. All three must be connected, the mirror caught up."""
+    """Execute SET WITNESS = 'TCP://host:port' on the principal.
+
+    All three servers must be connected, and the mirror must have caught up.
+    """
     copy = _require_principal(world, server, database)
     host = security.find_host(world, address)
     if host in (copy.server, copy.mirroring.partner):
@@ -357,7 +374,7 @@ def set_witness(world: World, server: str, database: str, address: str) -> state
     if not linked or copy.mirroring.state not in (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZING):
         raise SqlError(1426)
     if copy.mirroring.witness is not None:
-        remove_witness(world, server, database)  # the new witness replaces it
+        remove_witness(world, server, database)  # the new witness replaces the old witness
     for key in _list_connected_keys(world, copy):
         world.update_mirroring(key, witness=host, witness_address=address)
     redo.create_witness_record(world, world.copies[copy.key], host)
@@ -371,7 +388,7 @@ def set_witness(world: World, server: str, database: str, address: str) -> state
 
 @statements.wait_for_peers("mirroring.witness_off", _find_partner)
 def remove_witness(world: World, server: str, database: str) -> statements.Outcome:
-    """Execute SET WITNESS OFF. It needs quorum, so it cannot help an isolated principal.
+    """Execute SET WITNESS OFF. This needs quorum, so an isolated principal cannot do it.
 
     Documented [WP, loss of the mirror and the witness].
     """
@@ -401,7 +418,7 @@ def remove_witness(world: World, server: str, database: str) -> statements.Outco
 
 
 def _list_connected_keys(world: World, copy: DatabaseCopy) -> list[Key]:
-    """Return the copy, and its partner's if the two are connected and the partner is in the session."""
+    """Return the key of the copy, and of its partner's copy if the two are connected in this session."""
     partner = world.find_copy_in_session(copy.mirroring.guid, copy.mirroring.partner)
     copies = (
         [copy, partner] if partner is not None and quorum.is_connected_to_partner(world, copy) else [copy]

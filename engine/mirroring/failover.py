@@ -1,4 +1,7 @@
-"""Steps of automatic, manual and forced failovers. Durations are from flow/recovery.py; redo is part of the flow."""
+"""Steps of automatic, manual and forced failovers.
+
+Durations are from flow/recovery.py; the flow model redoes log.
+"""
 
 from typing import Final
 
@@ -30,7 +33,7 @@ FAILED: Final = {
     "manual": mark("manual failover {server} -> {other} failed: {why}"),
     "forced": mark("forced failover {server} -> {other} failed: {why}"),
 }
-"""Kind of failover -> texts of its failure."""
+"""Kind of failover -> text of its failure."""
 
 
 def _emit_step(world: World, failover: Failover, step: str, server: str | None = None) -> None:
@@ -83,13 +86,13 @@ def _begin_failover(
 
 
 def _abandon_failover(world: World, failover: Failover, reason: str) -> None:
-    """Cancel the failover in progress."""
+    """Cancel the running failover."""
     failover = _update(world, failover, why=reason)
     _emit_step(world, failover, "cancelled", failover.from_server if failover.kind == "manual" else None)
 
 
 def cancel_failover(world: World, guid: int | None, kind: str, reason: str) -> None:
-    """Cancel the failover of *kind* in progress; decisions of mirror and witness remain."""
+    """Cancel a running failover of *kind*. An automatic or forced failover that is already decided continues."""
     failover = world.find_running_failover(guid)
     if failover is None or failover.kind != kind:
         return
@@ -98,7 +101,7 @@ def cancel_failover(world: World, guid: int | None, kind: str, reason: str) -> N
 
 
 def cancel_failover_of_copy(world: World, key: Key, reason: str) -> None:
-    """Cancel the failover of a copy that no longer exists: it can neither become principal nor hand over its role."""
+    """Cancel the running failover if it needs the lost copy *key*, as its target or (if manual) its source."""
     failover = world.find_running_failover(world.copies[key].mirroring.guid)
     if failover is None:
         return
@@ -110,14 +113,14 @@ def cancel_failover_of_copy(world: World, key: Key, reason: str) -> None:
 
 
 def prepare_automatic(world: World, mirror: Key) -> None:
-    """Prepare an automatic failover at a mirror that has lost its principal: finish redo and ask the witness."""
+    """Begin an automatic failover at a mirror that has lost its principal: finish redo, then ask the witness."""
     copy = world.copies[mirror]
     failover = _begin_failover(world, copy, "automatic")
     _emit_step(world, failover, build_message("detected"))
 
 
 def recheck_failover(world: World, guid: int) -> None:
-    """Recheck a waiting failover after a change of something that it depends on."""
+    """Check whether a waiting failover can continue, after a change that may affect it."""
     failover = world.find_running_failover(guid)
     if failover is None or failover.decided_tick is not None:
         return
@@ -128,7 +131,7 @@ def recheck_failover(world: World, guid: int) -> None:
 
 
 def _ask_witness(world: World, failover: Failover, mirror: DatabaseCopy) -> None:
-    """Ask the witness for its agreement.
+    """Ask the witness for its agreement, or cancel the failover.
 
     Redo continues in the meantime. The decision follows when all log is redone and the witness agrees. [WP,
     failover]
@@ -149,7 +152,7 @@ def _ask_witness(world: World, failover: Failover, mirror: DatabaseCopy) -> None
 def _find_refusal(world: World, mirror: DatabaseCopy) -> str:
     """Return the reason why the mirror may no longer fail over automatically.
 
-    Return "" if it may, or if the witness is only unable to agree at present.
+    The result is empty if it may, or if the witness merely cannot agree yet.
     """
     if mirror.mirroring.redo_failed:
         return build_message("redo failed on {server}", server=mirror.server)
@@ -176,11 +179,11 @@ def _find_refusal(world: World, mirror: DatabaseCopy) -> str:
 
 
 ASK_WITNESS_S = 0.5
-"""Interval at which a mirror checks for the witness's answer. Assumed."""
+"""Interval at which a mirror checks whether the witness has answered. Assumed."""
 
 
 def _can_exchange_with_witness(world: World, mirror: DatabaseCopy) -> bool:
-    """Return whether messages pass between mirror and witness in both directions, regardless of what each believes."""
+    """Return whether messages pass between mirror and witness in both directions, whatever the two believe."""
     witness = mirror.mirroring.witness
     if witness is None or not world.instances[witness].answering:
         return False
@@ -188,14 +191,14 @@ def _can_exchange_with_witness(world: World, mirror: DatabaseCopy) -> bool:
 
 
 def recheck_witness_answer(world: World, guid: int, detected_tick: int) -> None:
-    """Check again for the witness's answer (timer handler)."""
+    """Check again whether the witness has answered (timer handler)."""
     failover = world.find_running_failover(guid)
     if failover is not None and failover.detected_tick == detected_tick:
         recheck_failover(world, guid)
 
 
 def decide_failover(world: World, guid: int, detected_tick: int) -> None:
-    """Decide after mirror and witness have exchanged their views (timer handler)."""
+    """Decide the failover after mirror and witness have exchanged their knowledge (timer handler)."""
     failover = world.find_running_failover(guid)
     if failover is None or failover.detected_tick != detected_tick or failover.decided_tick is not None:
         return
@@ -232,7 +235,7 @@ def _record_decision(world: World, failover: Failover) -> None:
 
 
 def start_manual(world: World, principal: Key) -> None:
-    """Start an accepted SET PARTNER FAILOVER: clients are disconnected, and the tail of the log is sent."""
+    """Start an accepted SET PARTNER FAILOVER. Clients are disconnected, and the tail of the log is sent."""
     copy = world.copies[principal]
     assert copy.mirroring.partner is not None
     mirror = world.copies[copy.mirroring.partner, copy.database]
@@ -244,7 +247,7 @@ def start_manual(world: World, principal: Key) -> None:
 
 
 def on_principal_closed(world: World, guid: int, detected_tick: int) -> None:
-    """Continue a manual failover after the principal has disconnected its clients and written its pages."""
+    """Continue a manual failover after the principal has closed its database (timer handler)."""
     failover = world.find_running_failover(guid)
     if failover is None or failover.detected_tick != detected_tick or failover.kind != "manual":
         return
@@ -256,7 +259,7 @@ def on_principal_closed(world: World, guid: int, detected_tick: int) -> None:
 
 
 def start_forced(world: World, mirror: Key) -> None:
-    """Start an accepted FORCE_SERVICE_ALLOW_DATA_LOSS: the mirror recovers to the end of its log."""
+    """Start an accepted FORCE_SERVICE_ALLOW_DATA_LOSS. The mirror recovers to the end of its log."""
     copy = world.copies[mirror]
     cancel_failover(world, copy.mirroring.guid, "automatic", build_message("service was forced instead"))
     since_tick = quorum.get_contact(
@@ -272,7 +275,7 @@ def start_forced(world: World, mirror: Key) -> None:
 
 
 def on_redo_done(world: World, stream: int) -> None:
-    """Act when the receiver of *stream* has redone all the log that it has (flow handler)."""
+    """Record that a failover target has redone its log, and continue the failover (flow handler)."""
     source, mirror = world.flow.get_source_of(stream), world.streams[stream]
     failover = world.find_running_failover(world.copies[world.sources[source]].mirroring.guid)
     if mirror is None or failover is None or failover.redo_done_tick is not None:
@@ -288,15 +291,15 @@ def on_redo_done(world: World, stream: int) -> None:
 
 
 REASON = {"automatic": "Auto Failover", "manual": "Failover from partner", "forced": "Force Service"}
-"""Reason in message 1480 on the new principal. From memory of the product; see facts 1.8."""
+"""Kind of failover -> reason in message 1480 on the new principal. From memory of SQL Server; see facts 1.8."""
 
 
 RETRY_INTERVAL_S = 0.5
-"""Interval at which a pending failover step checks whether a frozen instance continues. Assumed."""
+"""Interval at which a pending failover step checks whether a hung instance responds again. Assumed."""
 
 
 def become_principal(world: World, guid: int, detected_tick: int) -> None:
-    """Give the mirror the role of the principal and open its database (timer handler)."""
+    """Make the mirror principal and open its database (timer handler)."""
     failover = world.find_running_failover(guid)
     if failover is None or failover.detected_tick != detected_tick:
         return
@@ -357,7 +360,7 @@ def _become_mirror(world: World, principal_key: Key, sequence: int, hardened_kb:
 
 
 def _account_loss(world: World, failover: Failover, old_principal: DatabaseCopy, stream: int) -> None:
-    """Account for acknowledged commits that the new principal does not have."""
+    """Record the acknowledged commits that the new principal lacks as lost."""
     committed_kb, hardened_kb = (
         streams.get_committed_kb(world, old_principal),
         world.flow.read_stream_positions(stream).hardened_kb,
@@ -372,7 +375,10 @@ def _account_loss(world: World, failover: Failover, old_principal: DatabaseCopy,
 
 
 def _log_recovery(world: World, key: Key, failover: Failover) -> None:
-    """Log the recovery of the new principal. Only a manual failover logs its start and its analysis. [WP, failover]."""
+    """Log the recovery of the new principal. An automatic failover logs no start and no analysis.
+
+    [WP, failover].
+    """
     server, database = key
     number = world.copies[key].database_id
     if failover.kind != "automatic":

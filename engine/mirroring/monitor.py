@@ -39,7 +39,7 @@ from engine.protocol import errorlog, jobs, statements
 
 
 class MonitorRow(Struct, frozen=True, kw_only=True):
-    """Row of msdb.dbo.dbm_monitor_data, with the values that sp_dbmmonitorresults derives from it."""
+    """Row of msdb.dbo.dbm_monitor_data, with the values that sp_dbmmonitorresults computes from it."""
 
     tick: Tick
     role: Role
@@ -56,20 +56,23 @@ class MonitorRow(Struct, frozen=True, kw_only=True):
     end_of_log_kb: float = 0.0
     failover_lsn_kb: float = 0.0
     time_behind_tick: Tick = 0
-    """Time up to which the mirror has all log of the principal; equal to *tick* if nothing is unsent."""
+    """Time up to which the mirror has the principal's log; equal to *tick* if no log is unsent."""
 
 
 NAMES: Final = MonitorRow.__struct_fields__
 KINDS: Final = {"Tick": "i8", "Role": "i1", "MirrorState": "i1", "WitnessState": "i1", "float": "f8"}
 COLUMNS: Final = np.dtype([(name, KINDS[str(MonitorRow.__annotations__[name])]) for name in NAMES])
-"""Columns of a row: 107 bytes without rounding."""
+"""Data type of a stored row: 107 bytes, with values in full precision."""
 
 ROOM: Final = 16
-"""Initial capacity in rows."""
+"""Initial capacity of a buffer, in rows."""
 
 
 class _Buffer:
-    """Append-only rows. A reader that knows an earlier count sees only the rows up to that count."""
+    """Append-only array of rows, which several `MonitorRows` share.
+
+    Each of them knows how many rows belong to it.
+    """
 
     def __init__(self, rows: Array) -> None:
         self.rows = np.zeros(max(ROOM, 2 * len(rows)), dtype=COLUMNS)
@@ -78,7 +81,10 @@ class _Buffer:
 
 
 class MonitorRows(Sequence[MonitorRow]):
-    """Rows of one database on one server, oldest first. Immutable: `with_row` returns a new object."""
+    """Immutable sequence of the rows of one database on one server, oldest first.
+
+    `with_row` returns a new object.
+    """
 
     __slots__ = ("_buffer", "_digest", "_first", "_until")
 
@@ -88,14 +94,14 @@ class MonitorRows(Sequence[MonitorRow]):
         self._digest = ""
 
     def with_row(self, row: MonitorRow, oldest: Tick) -> MonitorRows:
-        """Return these rows without those before tick *oldest*, and with *row* appended."""
+        """Return these rows with *row* appended, without rows before tick *oldest*."""
         new_rows = MonitorRows.__new__(MonitorRows)
         first = self._first + int(np.searchsorted(self.columns["tick"], oldest))
         buffer, until_tick = self._buffer, self._until
         if until_tick < buffer.used or until_tick in (
             0,
             len(buffer.rows),
-        ):  # another fork has appended here, or the buffer is full
+        ):  # copy the buffer if another fork has appended to it, or if it is full
             buffer, first, until_tick = _Buffer(buffer.rows[first:until_tick]), 0, until_tick - first
         buffer.rows[until_tick] = astuple(row)
         buffer.used = until_tick + 1
@@ -105,7 +111,7 @@ class MonitorRows(Sequence[MonitorRow]):
 
     @property
     def columns(self) -> Array:
-        """Return the rows as an array with one entry of `COLUMNS` for each row."""
+        """Return the rows as an array with the data type `COLUMNS`."""
         return self._buffer.rows[self._first : self._until]
 
     def list_rows_since(self, tick: Tick) -> list[MonitorRow]:
@@ -113,7 +119,7 @@ class MonitorRows(Sequence[MonitorRow]):
         return self[int(np.searchsorted(self.columns["tick"], tick)) :]
 
     def find_last(self, role: Role, ends_by_kb: float) -> int | None:
-        """Return the index of the last row of this *role* whose log ends by *ends_by_kb*; None without one."""
+        """Return the index of the last row with *role* whose log ends at or before *ends_by_kb*, or None."""
         columns = self.columns
         indexes = np.flatnonzero((columns["role"] == role) & (columns["end_of_log_kb"] <= ends_by_kb))
         return int(indexes[-1]) if len(indexes) else None
@@ -137,7 +143,7 @@ class MonitorRows(Sequence[MonitorRow]):
         )
 
     def __repr__(self) -> str:
-        """Return the text for the state hash. It covers all rows that were ever recorded."""
+        """Return a short text for the state hash, with a digest of all rows that were ever recorded."""
         return f"MonitorRows({len(self)}, {self._digest!r})"
 
 
@@ -153,10 +159,12 @@ def _build_row(values: tuple[Any, ...]) -> MonitorRow:
 
 JOB_NAME: Final = "Database Mirroring Monitor Job"
 PERIOD_MIN_RANGE: Final = (1, 120)
-"""Minutes between two updates by the job. Documented [DOC: sp_dbmmonitoraddmonitoring]."""
+"""Minimum and maximum number of minutes between two updates by the job. Documented [DOC:
+sp_dbmmonitoraddmonitoring].
+"""
 
 FRESH_S: Final = 15.0
-"""Age below which the last row counts as recent: @update_table of sp_dbmmonitorresults then adds no row.
+"""Age in seconds below which the last row is recent. @update_table of sp_dbmmonitorresults then adds no row.
 
 Documented [DOC: sp_dbmmonitorresults].
 """
@@ -168,14 +176,14 @@ sp_dbmmonitorchangealert].
 
 HOURS_OF_MODE: Final = {1: 2.0, 2: 4.0, 3: 8.0, 4: 24.0, 5: 48.0}
 ROWS_OF_MODE: Final = {0: 1, 6: 100, 7: 500, 8: 1000, 9: 1_000_000}
-"""@mode of sp_dbmmonitorresults that asks for the last rows -> number of rows. Documented [DOC:
-sp_dbmmonitorresults].
+"""@mode of sp_dbmmonitorresults -> number of last rows. HOURS_OF_MODE has the modes that select hours.
+Documented [DOC: sp_dbmmonitorresults].
 """
 
 NO_ROWS: Final = MonitorRows()
 RETENTION: Final = 5
 EVENTS: Final = {1: 32040, 2: 32042, 3: 32043, 4: 32044}
-"""Alert -> message for an exceeded threshold. Documented: the message table and the event pages agree."""
+"""Alert number -> message for an exceeded threshold. Documented: the message table and the event pages agree."""
 
 
 # --- recording -------------------------------------------------------------------------------------
@@ -192,12 +200,14 @@ def update_monitor(world: World, server: str, database: str | None = None) -> li
     for key, copy in sorted(world.copies.items()):
         if key[0] == server and copy.mirroring.guid is not None:
             record_row(world, copy)
-    world.monitor.setdefault((server, ""), ())  # the base tables exist from now on
+    world.monitor.setdefault(
+        (server, ""), ()
+    )  # an empty entry without a database means that the base tables exist
     return []
 
 
 def record_row(world: World, copy: DatabaseCopy) -> MonitorRow:
-    """Record the current knowledge of the copy's server, delete rows past retention, and raise alerts."""
+    """Record a row with the knowledge of the copy's server, delete expired rows, and raise alerts."""
     key = copy.key
     before = get_rows(world, key)
     row = _measure_row(world, copy, before)
@@ -208,7 +218,7 @@ def record_row(world: World, copy: DatabaseCopy) -> MonitorRow:
 
 
 def get_rows(world: World, key: Key) -> MonitorRows:
-    """Return the rows recorded on a server for a database, oldest first."""
+    """Return the rows that a server has recorded for a database, oldest first."""
     rows: MonitorRows = world.monitor.get(key, NO_ROWS)
     return rows
 
@@ -270,9 +280,9 @@ def _measure_principal(
 
 
 def compute_send_queue_kb(world: World, copy: DatabaseCopy) -> float:
-    """Return the log that the principal knows to be unsent, in KB.
+    """Return the log that the principal considers unsent, in KB.
 
-    It includes log without a receiving mirror.
+    Without a mirror, this is all log that it lacks.
     """
     flow = world.flow
     if copy.source is None or copy.mirroring.role is not Role.PRINCIPAL:
@@ -291,7 +301,7 @@ def compute_send_queue_kb(world: World, copy: DatabaseCopy) -> float:
 
 
 def _find_last_known_kb(world: World, copy: DatabaseCopy) -> float:
-    """Return the last position of the mirror's log that the principal knows while they are disconnected, in KB."""
+    """Return the end of the mirror's log as the principal last knew it while connected, in KB."""
     partner = world.copies.get((copy.mirroring.partner or "", copy.database))
     return (
         copy.mirroring.failover_lsn_kb
@@ -303,7 +313,7 @@ def _find_last_known_kb(world: World, copy: DatabaseCopy) -> float:
 def _find_oldest_unsent_time(row: MonitorRow, previous_rows: MonitorRows) -> Tick:
     """Return the time at which the oldest unsent log was written.
 
-    It lies between the last row that ends before it and the next row.
+    It lies between the last row whose log had ended by then and the next row.
     """
     head_kb = row.end_of_log_kb - row.unsent_kb
     if row.unsent_kb < 1.0:
@@ -317,14 +327,14 @@ def _find_oldest_unsent_time(row: MonitorRow, previous_rows: MonitorRows) -> Tic
         span = max(1e-9, later_monitor_row.end_of_log_kb - earlier_monitor_row.end_of_log_kb)
         share = (head_kb - earlier_monitor_row.end_of_log_kb) / span
         return earlier_monitor_row.tick + round(share * (later_monitor_row.tick - earlier_monitor_row.tick))
-    # otherwise the result would be before the start of the run
+    # estimate by the current log rate, unless the result would precede the start of the run
     if row.log_rate_kb_per_s * max(1, row.tick) > row.unsent_kb:
         return max(0, row.tick - to_ticks(row.unsent_kb / row.log_rate_kb_per_s))
     return previous_rows[0].tick if previous_rows else row.tick
 
 
 def _require_monitored(world: World, server: str, database: str) -> DatabaseCopy:
-    """Return the copy to which a threshold applies. Raise 32050 for a system database."""
+    """Return the copy of a mirrored database. Raise 32050 for a system database."""
     if database.lower() in ("master", "msdb", "model", "tempdb"):
         raise SqlError(32050)
     return _require_mirrored(world, server, database)
@@ -346,9 +356,9 @@ def _require_mirrored(world: World, server: str, database: str) -> DatabaseCopy:
 def list_results(
     world: World, server: str, database: str, mode: int = 0, update_table: bool = False
 ) -> list[MonitorRow]:
-    """Execute sp_dbmmonitorresults; the newest row is first.
+    """Execute sp_dbmmonitorresults. The newest row is first.
 
-    Raise 32036 for an unknown mode, 32039 if not mirrored, 32041 if there is no row yet.
+    Raise 32036 for an unknown mode, 32039 if the database is not mirrored, 32041 if it has no rows.
     """
     if mode not in HOURS_OF_MODE and mode not in ROWS_OF_MODE:
         raise SqlError(32036)
@@ -369,7 +379,7 @@ def list_results(
 
 
 def find_job(world: World, server: str) -> Job | None:
-    """Return the monitor job of a server."""
+    """Return the monitor job of a server, or None."""
     return next((job for job in world.instances[server].jobs if job.action == jobs.MONITOR), None)
 
 
@@ -410,7 +420,10 @@ def drop_monitoring(world: World, server: str) -> list[Message]:
 
 
 def get_period(world: World, server: str) -> int:
-    """Execute sp_dbmmonitorhelpmonitoring: return the period in minutes. Raise 32049 if there is no job."""
+    """Execute sp_dbmmonitorhelpmonitoring: return the update period in minutes.
+
+    Raise 32049 if there is no job.
+    """
     job = find_job(world, server)
     if job is None:
         raise SqlError(32049)
@@ -424,7 +437,7 @@ def _check_period(minutes: int) -> None:
 
 
 def start_timer(world: World, server: str) -> None:
-    """Set the timer of the monitor job, if the server has one."""
+    """Start the timer of the monitor job, if the server has the job."""
     world.cancel_calls("monitor.run", server)
     job = find_job(world, server)
     if job is not None:
@@ -432,7 +445,7 @@ def start_timer(world: World, server: str) -> None:
 
 
 def run_job(world: World, server: str) -> None:
-    """Run the monitor job (timer handler), unless it is disabled or SQL Server Agent is stopped."""
+    """Run the monitor job, unless it is disabled or SQL Server Agent is stopped (timer handler)."""
     job = find_job(world, server)
     if job is None:
         return
@@ -449,7 +462,7 @@ def change_alert(
 ) -> list[Message]:
     """Execute sp_dbmmonitorchangealert, which affects only this server.
 
-    Raise 32036 for an unknown id or a negative threshold, 32039 if not mirrored.
+    Raise 32036 for an unknown alert or a negative threshold, 32039 if the database is not mirrored.
     """
     if alert_id not in (*EVENTS, RETENTION) or threshold < 0.0:
         raise SqlError(32036)
@@ -461,14 +474,14 @@ def change_alert(
 
 
 def list_alerts(world: World, server: str, database: str, alert_id: int | None = None) -> list[Alert]:
-    """Execute sp_dbmmonitorhelpalert: return the thresholds that this server has for the database, by id."""
+    """Execute sp_dbmmonitorhelpalert: return this server's thresholds for the database, ordered by ID."""
     copy = _require_monitored(world, server, database)
     own_alerts = [alert for alert in world.instances[server].alerts if alert.database == copy.database]
     return sorted((a for a in own_alerts if alert_id in (None, a.alert_id)), key=lambda alert: alert.alert_id)
 
 
 def drop_alert(world: World, server: str, database: str, alert_id: int | None = None) -> list[Message]:
-    """Execute sp_dbmmonitordropalert: drop one threshold of the database, or all of them."""
+    """Execute sp_dbmmonitordropalert: drop one threshold of the database, or all if *alert_id* is None."""
     copy = _require_monitored(world, server, database)
     other_alerts = _list_other_alerts(world, server, copy.database, alert_id)
     world.update_instance(server, alerts=other_alerts)

@@ -1,8 +1,8 @@
 """Damaged pages: detection, automatic repair from another copy (2008 and later), and repair by other means.
 
-Documented [DOC: automatic page repair]: the copy that reads a damaged page requests a good one from its partner or
-another replica. On a mirror or secondary, data movement is suspended in the meantime and resumes automatically. File
-headers and boot pages cannot be repaired.
+Documented [DOC: automatic page repair]: the copy that reads a damaged page requests it from its partner or
+another replica. On a mirror or secondary, data movement is suspended in the meantime and resumes
+automatically. File headers and boot pages cannot be repaired.
 """
 
 from typing import Final
@@ -15,18 +15,20 @@ from engine.protocol import disks, errorlog, files, groups, statements, volumes
 NOT_REPAIRABLE: Final = (0, 1, 2, 3, 9)
 """Pages that cannot be repaired: file header, first PFS, GAM and SGAM page, boot page. Documented.
 
-Later allocation pages of a file count as ordinary pages.
+Later allocation pages of a file can be repaired like other pages.
 """
 
 DAMAGED_OBJECT: Final = 2_073_058_421
-"""Object id in the output of CHECKDB. Assumed: the simulation does not know the table of a page."""
+"""Object ID in the output of CHECKDB. Assumed: the simulation does not know the table to which a page
+belongs.
+"""
 
 REPAIR_ROWS_MAX: Final = 100
-"""Maximum rows of sys.dm_db_mirroring_auto_page_repair per database. Documented."""
+"""Maximum number of rows in sys.dm_db_mirroring_auto_page_repair per database. Documented."""
 
 
 def damage_page(world: World, server: str, database: str, page: int) -> None:
-    """Damage a page of one copy (`corrupt-page`). It no longer matches its checksum and is read soon after."""
+    """Damage a page of one copy (`corrupt-page`). Its checksum is then wrong. It is read soon afterward."""
     key = (server, database)
     copy = world.copies[key]
     if page in copy.bad_pages:
@@ -36,14 +38,16 @@ def damage_page(world: World, server: str, database: str, page: int) -> None:
 
 
 def read_damaged_page(world: World, server: str, database: str, page: int) -> None:
-    """Read the damaged page (timer handler): a query does so on a principal, redo on a mirror."""
+    """Read the damaged page, by a query or by redo, and start its repair if possible (timer handler)."""
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or page not in copy.bad_pages or not world.instances[server].answering:
         return
     policy = groups.get_policy(copy)
     redoes = policy.is_follower(copy) and copy.stream is not None
-    is_suspended = copy.availability.suspended is not None  # redo reads the page again after RESUME
+    is_suspended = (
+        copy.availability.suspended is not None
+    )  # redo reads the page again when data movement resumes
     states = [member_copy.mirroring.state for member_copy in world.list_copies_of(database)]
     if is_suspended or MirrorState.PENDING_FAILOVER in states:
         world.call_after(PAGE_READ_INTERVAL_S, "page.read", server, database, page)
@@ -62,7 +66,7 @@ def read_damaged_page(world: World, server: str, database: str, page: int) -> No
 
 
 def _can_repair(world: World, copy: DatabaseCopy, page: int) -> bool:
-    """Return whether a repair is attempted, possible for this page, and the page of another copy is intact."""
+    """Return whether the page can be repaired, and another copy that may supply it is intact there."""
     sources = groups.get_policy(copy).find_page_sources(world, copy)
     return _is_intact(world, copy.database, page, sources) and page not in NOT_REPAIRABLE
 
@@ -81,12 +85,14 @@ def _leave_damaged(world: World, key: Key, page: int, *, tried: bool) -> None:
         policy.fail_redo(world, key, 824, *_build_read_error_arguments(copy, page))
     else:
         errorlog.write_message(world, key[0], 824, *_build_read_error_arguments(copy, page))
-    if world.copies[key].db_state is DbState.ONLINE:  # the next read may find a copy that can repair the page
+    if (
+        world.copies[key].db_state is DbState.ONLINE
+    ):  # at the next read, another copy may be able to repair the page
         world.call_after(PAGE_READ_INTERVAL_S, "page.read", *key, page)
 
 
 def on_page_received(world: World, server: str, database: str, page: int) -> None:
-    """Repair the page with the partner's answer, if the answer is still usable (timer handler)."""
+    """Repair the page with the page from another copy, if that page is intact (timer handler)."""
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or page not in copy.bad_pages:
@@ -112,13 +118,16 @@ def _record_repair(world: World, key: Key, page: int, *, status: int) -> None:
 
 
 def is_detected(copy: DatabaseCopy, page: int) -> bool:
-    """Return whether the damage was detected: redo has failed, or a repair of the page is requested or done."""
+    """Return whether the damage of the page was detected: redo failed, or the page has a repair row.
+
+    True also for a page that is not damaged.
+    """
     repaired_or_tried = any(repair.page == page for repair in copy.page_repairs)
     return copy.mirroring.redo_failed or page not in copy.bad_pages or repaired_or_tried
 
 
 def repair_pages(world: World, server: str, database: str) -> None:
-    """Execute `mend-page`: another DBA restores the damaged pages of a copy from a backup."""
+    """Execute `mend-page`: restore the damaged pages of a copy from a backup, as another DBA would."""
     copy = world.copies[server, database]
     if copy.bad_pages:
         world.update_copy((server, database), bad_pages=())
@@ -127,10 +136,12 @@ def repair_pages(world: World, server: str, database: str) -> None:
 def start_check(
     world: World, server: str, database: str, quiet: bool = False, login: str = ""
 ) -> statements.PendingStatement:
-    """Execute DBCC CHECKDB of a database or a snapshot. Raise 954 on a mirror, 823 without its disk.
+    """Execute DBCC CHECKDB of a database or a snapshot.
 
-    A mirror can be checked through a snapshot. The check reads every page once, so its derived duration is
-    that of a backup of the same data.
+    Raise 954 on a mirror, 823 if the data volume has failed.
+
+    A mirror can be checked through a snapshot. The check reads every page once, so it takes as long as a
+    backup of the same data. Derived.
     """
     statements.use_database(world, server, database)
     copy = _find_checked_copy(world, server, database)
@@ -152,7 +163,7 @@ def _complete_check(
 ) -> list[Message]:
     """Return the errors and the closing lines of a check.
 
-    With NO_INFOMSGS (*quiet*) a check without errors returns nothing.
+    With NO_INFOMSGS (*quiet*) the result of a check without errors is empty.
     """
     copy = _find_checked_copy(world, server, database)
     picture = world.instances[server].find_snapshot(database)
@@ -181,14 +192,14 @@ def log_check(
 
 
 def build_clean_check_messages(name: str) -> list[Message]:
-    """Return the closing lines of a check that has found nothing."""
+    """Return the closing lines of a check without errors."""
     return [_build_error(8989, "CHECKDB", 0, 0, name), _build_error(2528)]
 
 
 def _build_read_error_arguments(copy: DatabaseCopy, page: int) -> tuple[object, ...]:
     """Return the arguments of error 824 for a page with a wrong checksum.
 
-    Both checksums are derived from the page's number.
+    Both checksums are computed from the page's number.
     """
     expected, actual = (
         (page * 2_654_435_761 + 0x9E3779B9) & 0xFFFFFFFF,
@@ -200,7 +211,7 @@ def _build_read_error_arguments(copy: DatabaseCopy, page: int) -> tuple[object, 
 
 
 def _format_checkdb_errors(copy: DatabaseCopy, name: str) -> list[Message]:
-    """Return errors 8928 and 8939 for each damaged page, and the totals."""
+    """Return errors 8928 and 8939 for each damaged page, then the totals."""
     lines = [
         _build_error(number, *args) for page in copy.bad_pages for number, args in _list_page_errors(page)
     ]
@@ -210,7 +221,10 @@ def _format_checkdb_errors(copy: DatabaseCopy, name: str) -> list[Message]:
 
 
 def _list_page_errors(page: int) -> list[tuple[int, tuple[object, ...]]]:
-    """Return the two errors of an unreadable page. In this simulation all damaged pages belong to one object."""
+    """Return (number, arguments) of both errors of an unreadable page.
+
+    All damaged pages belong to one object here.
+    """
     object_location = (
         DAMAGED_OBJECT,
         1,

@@ -1,4 +1,4 @@
-"""Policy of a mirroring session: the decisions that `engine.protocol` leaves to each kind of group."""
+"""Policy of mirroring sessions: the decisions that `engine.protocol` leaves to each kind of group."""
 
 from functools import cache
 from typing import Final
@@ -14,7 +14,7 @@ from engine.protocol.groups import FailoverPrecondition, StreamTerms
 
 
 class MirroringPolicy(groups.GroupPolicy):
-    """Policy of two partners, one of which writes, with an optional witness."""
+    """Policy of mirroring sessions: two partners, of which one writes, and an optional witness."""
 
     @override
     def get_role(self, copy: DatabaseCopy) -> str:
@@ -98,7 +98,7 @@ class MirroringPolicy(groups.GroupPolicy):
         return "DATABASE_MIRRORING", min(ends_kb) if ends_kb else _find_partner_end_kb(world, copy)
 
     def find_page_sources(self, world: World, copy: DatabaseCopy, waiting: bool = False) -> list[str]:
-        """Return the partner.
+        """Return the partner if it may supply a damaged page, else an empty list.
 
         Both partners must be of version 2008 or later and connected. A principal attempts a repair only while
         SYNCHRONIZED [DOC: automatic page repair], a mirror whenever redo reads the page.
@@ -112,7 +112,7 @@ class MirroringPolicy(groups.GroupPolicy):
         return [partner.server] if waiting or (are_all_current and copy.mirroring.state in states) else []
 
     def wait_for_page(self, world: World, key: Key) -> None:
-        """Suspend the session while redo waits for a good page from the partner."""
+        """Suspend the session while redo waits for the page from the partner."""
         copy = world.copies[key]
         for end in (key, (copy.mirroring.partner or "", copy.database)):
             roles.apply_state_change(world, end, roles.StateChangeCause.SUSPEND)
@@ -140,7 +140,10 @@ class MirroringPolicy(groups.GroupPolicy):
         return copy.mirroring.state in (MirrorState.SUSPENDED, MirrorState.DISCONNECTED)
 
     def find_backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
-        """Return the error that refuses a backup of a mirror: 954 before 2012, since then 3059. Known."""
+        """Return the error for a backup of a mirror: 954 before 2012, since then 3059. 0 for other copies.
+
+        Known.
+        """
         if copy.mirroring.role is not Role.MIRROR:
             return 0
         return 3059 if world.instances[copy.server].version >= 2012 else 954
@@ -160,10 +163,10 @@ class MirroringPolicy(groups.GroupPolicy):
         redo.record_catalog_change(world, key)
 
     def on_schema_changed(self, world: World, key: Key) -> None:
-        """Do nothing: redo on the mirror needs no lock, because no client reads there."""
+        """Do nothing. Redo on the mirror needs no lock, because no client reads there."""
 
     def count_routed_login(self, world: World, copy: DatabaseCopy) -> None:
-        """Count nothing: mirroring routes no connections."""
+        """Do nothing. Mirroring has no routing."""
 
     @override
     def list_preconditions(self, world: World, database: str) -> list[FailoverPrecondition]:
@@ -218,7 +221,10 @@ class MirroringPolicy(groups.GroupPolicy):
         return next(session_timeouts, PARTNER_TIMEOUT_S)
 
     def get_address(self, world: World, group: int, server: str, peer: str) -> str | None:
-        """Return the address of *peer* in *server*'s settings. A witness has it from the other partner."""
+        """Return the address of *peer* in *server*'s settings.
+
+        A witness gets it from the settings of a partner.
+        """
         own_copy = world.find_copy_in_session(group, server)
         for copy in (own_copy,) if own_copy is not None else world.list_session_copies(group):
             if copy.mirroring.partner == peer:
@@ -257,9 +263,9 @@ def _build_terms(awaited: bool, sending: bool, waiting: bool, redoing: bool) -> 
 
 
 def _is_catching_up(copy: DatabaseCopy) -> bool:
-    """Return whether commits do not wait for the mirror because it is SYNCHRONIZING with a backlog.
+    """Return whether commits do not wait, because the mirror is SYNCHRONIZING and still has a backlog.
 
-    Facts 3.1: the principal serves but is exposed.
+    Facts 3.1: the principal serves clients but is unprotected.
     """
     return copy.mirroring.state is MirrorState.SYNCHRONIZING and copy.mirroring.closing_kb is None
 
@@ -267,7 +273,7 @@ def _is_catching_up(copy: DatabaseCopy) -> bool:
 def _is_service_forced(world: World, mirror: DatabaseCopy) -> bool:
     """Return whether service is being forced to *mirror*.
 
-    The mirror then redoes its log although the session was suspended.
+    The mirror then redoes its log even if the session was suspended.
     """
     running = world.find_running_failover(mirror.mirroring.guid)
     return running is not None and running.kind == "forced" and running.to_server == mirror.server

@@ -1,4 +1,4 @@
-"""Preconditions of an automatic failover of a mirrored database: whether each is met, and where a DBA can check it."""
+"""Preconditions of an automatic failover of a mirrored database, with the place where a DBA can check each."""
 
 from typing import Final
 
@@ -8,14 +8,19 @@ from engine.model import DatabaseCopy, MirrorState, Role, Safety, World
 from engine.protocol.groups import FailoverPrecondition
 
 MIRROR_HAS_LOST: Final = build_message("the mirror has lost the principal")
-"""First precondition of every automatic failover."""
+"""Precondition that comes first in every automatic failover."""
 
 WAS_IN_STEP: Final = build_message("the session was SYNCHRONIZED when the mirror lost the principal")
-"""Precondition that the mirror was synchronized. After the loss of the principal, it also requires the witness."""
+"""Precondition that the mirror was synchronized. After the loss of the principal, the mirror must also have
+kept its connection to the witness.
+"""
 
 
 def list_preconditions(world: World, database: str) -> list[FailoverPrecondition]:
-    """Return all preconditions of an automatic failover of *database* now; empty if it is not mirrored. Facts 4.1."""
+    """Return all current preconditions of an automatic failover of *database*. Facts 4.1.
+
+    The list is empty if the database is not mirrored.
+    """
     return [*_list_permanent_preconditions(world, database), *_list_loss_preconditions(world, database)]
 
 
@@ -24,7 +29,7 @@ def _find_mirror(world: World, database: str) -> DatabaseCopy | None:
 
 
 def _list_permanent_preconditions(world: World, database: str) -> list[FailoverPrecondition]:
-    """Return the preconditions that must be met before the principal is lost."""
+    """Return the preconditions that must already hold before the principal is lost."""
     mirror = _find_mirror(world, database)
     if mirror is None:
         return []
@@ -52,7 +57,7 @@ def _list_permanent_preconditions(world: World, database: str) -> list[FailoverP
             build_message("ERRORLOG of {server}", server=mirror.server),
         ),
     ]
-    if witness is None:  # conditions on a witness do not apply
+    if witness is None:  # the preconditions of a witness do not apply
         return failover_preconditions
     record = quorum.find_witness_record(world, mirror)
     return [
@@ -79,7 +84,7 @@ def _describe_column(mirror: DatabaseCopy, column: str) -> LocalizableMessage:
 
 
 def _list_loss_preconditions(world: World, database: str) -> list[FailoverPrecondition]:
-    """Return the precondition that both mirror and witness have lost the principal."""
+    """Return the preconditions that mirror and witness have both lost the principal."""
     mirror = _find_mirror(world, database)
     if mirror is None:
         return []

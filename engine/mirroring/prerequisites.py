@@ -12,7 +12,7 @@ from engine.protocol import errorlog, lineage, network, security, streams
 
 
 def check_own_server(world: World, copy: DatabaseCopy, address: str) -> None:
-    """Check that the copy's own server and database can take part. Raise 1463, 1465 or 1418."""
+    """Check that the copy's server and database can be part of a session. Raise 1463, 1465 or 1418."""
     server = world.instances[copy.server]
     if server.edition in WITNESS_ONLY:
         raise SqlError(1463)
@@ -25,7 +25,7 @@ def check_own_server(world: World, copy: DatabaseCopy, address: str) -> None:
 
 
 def can_connect_endpoint(world: World, caller: str, host: str, address: str | None, *, witness: bool) -> bool:
-    """Return whether *caller* can connect to the endpoint of *host*. A refusal is written into the ERRORLOG."""
+    """Return whether *caller* can connect to the endpoint of *host*. Log a refusal in the ERRORLOG."""
     other_instance = world.instances[host]
     if not (other_instance.answering and network.is_passing(world, caller, host)):
         return False
@@ -41,7 +41,7 @@ def can_connect_endpoint(world: World, caller: str, host: str, address: str | No
 def has_same_edition(a: Instance, b: Instance) -> bool:
     """Return whether both partners have the same edition.
 
-    Developer counts as Enterprise, which it is under another license.
+    Developer counts as Enterprise, because it is the same software with another license.
     """
     return _read_edition_family(a.edition) == _read_edition_family(b.edition)
 
@@ -51,15 +51,15 @@ def _read_edition_family(edition: str) -> str:
 
 
 def has_compatible_version(world: World, principal: str, mirror: str) -> bool:
-    """Return whether the mirror has the same version or, during a rolling upgrade, a newer one."""
+    """Return whether the mirror has the same version or, as in a rolling upgrade, a newer one."""
     return world.instances[principal].version <= world.instances[mirror].version
 
 
 def find_partner_copy(world: World, copy: DatabaseCopy, host: str, address: str) -> DatabaseCopy:
-    """Return the copy on *host* (at *address*) that can become the mirror of *copy*, or raise the reason why none can.
+    """Return the copy on *host* that can become the mirror of *copy*. Raise an error if none can.
 
-    The checks are in the order 1448, 1410, 1466, 1464, 1416, 1418, 1436, 1463, 1415, 1465, 1475, 1412, 1478,
-    1450 (derived).
+    *address* is the address of *host*. The checks are in the order 1448, 1410, 1466, 1464, 1416, 1418, 1436,
+    1463, 1415, 1465, 1475, 1412, 1478, 1450 (derived).
     """
     other_copy = world.copies.get((host, copy.database))
     if other_copy is None:
@@ -75,7 +75,7 @@ def find_partner_copy(world: World, copy: DatabaseCopy, host: str, address: str)
     if not security.is_address_of(world, other_copy.mirroring.partner_address, copy.server):
         security.log_dead_address(
             world, host, other_copy.mirroring.partner_address, explicit=True
-        )  # the mirror's address of its partner is not this server
+        )  # the partner address of the mirror is not this server's address
         raise SqlError(1418, address)
     if other_copy.family != copy.family:
         raise SqlError(1436, copy.database)
@@ -90,14 +90,14 @@ def find_partner_copy(world: World, copy: DatabaseCopy, host: str, address: str)
     end = streams.get_end_of_log_kb(world, other_copy)
     if end > lineage.find_common_kb(copy.lineage, other_copy.lineage):
         raise SqlError(1412, copy.database)
-    # Compare the log chain, not the amount of log: a log backup of an idle database belongs to the chain,
-    # too.
+    # Compare the log chain, not the amount of log: even an empty log backup is part of the chain.
     lacks_backup = copy.log_backed_up and other_copy.last_log_backup_tick < copy.last_log_backup_tick
     if lacks_backup or end < max(copy.log_start_kb, copy.last_log_backup_kb):
         # Facts 1.8: 1478 occurs after PARTNER OFF and a log backup, 1412 at a first setup.
         raise SqlError(1478, copy.database) if other_copy.was_mirror else SqlError(1412, copy.database)
     if copy.log_backed_up and other_copy.log_start_kb > copy.last_log_backup_kb:
-        # The next log backup begins where the last one ended. A full backup alone lacks the log in between.
+        # The next log backup begins at the end of the last one. A later full backup alone lacks the log in
+        # between.
         raise SqlError(1478, copy.database)  # [DOC: Prepare a Mirror Database, step 3]
     for server, as_mirror in ((copy.server, False), (host, True)):
         if _count_needed_threads(world, server, as_mirror) > _count_allowed_threads(world, server):
@@ -136,26 +136,26 @@ def _count_allowed_threads(world: World, server: str) -> int:
 
 
 def get_witness(copy: DatabaseCopy) -> str | None:
-    """Return the server that is the witness; None without a witness or a mirroring session."""
+    """Return the server that is the witness; None if the session has none or the database is not mirrored."""
     return copy.mirroring.witness
 
 
 def get_witness_state_word(copy: DatabaseCopy) -> str:
-    """Return mirroring_witness_state_desc; empty without a witness."""
+    """Return the column mirroring_witness_state_desc; empty without a witness."""
     return copy.mirroring.witness_state.name if copy.mirroring.witness is not None else ""
 
 
 def get_safety_word(copy: DatabaseCopy) -> str:
-    """Return FULL or OFF; empty if the database is not mirrored or its server does not know the mode yet."""
+    """Return FULL or OFF; empty if the database is not mirrored or its server does not yet know the level."""
     is_known = copy.mirroring.guid is not None and copy.mirroring.safety is not Safety.UNKNOWN
     return copy.mirroring.safety.name if is_known else ""
 
 
 def get_timeout_s(copy: DatabaseCopy) -> int:
-    """Return the silence after which the partner counts as lost, in seconds; 0 if the database is not mirrored."""
+    """Return the partner timeout in seconds; 0 if the database is not mirrored."""
     return copy.mirroring.timeout_s if copy.mirroring.guid is not None else 0
 
 
 def get_partner_address(copy: DatabaseCopy) -> str | None:
-    """Return the address of the partner in the copy's settings, or None."""
+    """Return the partner's address in the copy's settings, or None."""
     return copy.mirroring.partner_address

@@ -1,4 +1,7 @@
-"""Rules of quorum in a mirroring session, from the knowledge of each server. Facts 4.1. This module changes nothing."""
+"""Rules of quorum in a mirroring session, evaluated with the knowledge of each server. Facts 4.1.
+
+This module changes nothing.
+"""
 
 from engine.model import Contact, DatabaseCopy, DbState, MirrorState, Role, Safety, WitnessRecord, World
 
@@ -6,7 +9,10 @@ _DISCONNECTED = Contact(connected=False)
 
 
 def get_contact(world: World, guid: int | None, server: str, peer: str | None) -> Contact:
-    """Return the knowledge of *server* about its connection to *peer*; a closed connection if there is none."""
+    """Return the knowledge of *server* about its connection to *peer*.
+
+    Without a connection, return a closed one.
+    """
     return (
         _DISCONNECTED
         if guid is None or peer is None
@@ -25,7 +31,7 @@ def is_connected_to_witness(world: World, copy: DatabaseCopy) -> bool:
 
 
 def has_quorum(world: World, copy: DatabaseCopy) -> bool:
-    """Return whether the copy has quorum: without a witness always, otherwise if two of the three are connected."""
+    """Return whether the copy's server has quorum: no witness, or a connection to partner or witness."""
     return (
         copy.mirroring.witness is None
         or is_connected_to_partner(world, copy)
@@ -34,14 +40,14 @@ def has_quorum(world: World, copy: DatabaseCopy) -> bool:
 
 
 def find_witness_record(world: World, copy: DatabaseCopy) -> WitnessRecord | None:
-    """Return the witness's record of the copy's session."""
+    """Return the witness's record of the copy's session, or None."""
     if copy.mirroring.witness is None or copy.mirroring.guid is None:
         return None
     return world.witnesses.get((copy.mirroring.witness, copy.mirroring.guid))
 
 
 def is_awaiting_consent(world: World, copy: DatabaseCopy) -> bool:
-    """Return whether a principal that lost its mirror still waits for the witness to record that."""
+    """Return whether a principal that lost its mirror still waits until the witness has recorded the loss."""
     own_mirroring = copy.mirroring
     if (
         own_mirroring.state is not MirrorState.DISCONNECTED
@@ -66,7 +72,7 @@ def is_connected_from_witness(world: World, copy: DatabaseCopy, server: str | No
 def has_witness_agreement(world: World, mirror: DatabaseCopy) -> bool:
     """Return whether the witness agrees to a failover.
 
-    It must see only the mirror, and must know of no exposed commit.
+    It must be connected only to the mirror, and its record must not say that the principal ran unprotected.
     """
     record = find_witness_record(world, mirror)
     return (
@@ -80,9 +86,9 @@ def has_witness_agreement(world: World, mirror: DatabaseCopy) -> bool:
 
 
 def is_witness_version_sufficient(world: World, copy: DatabaseCopy) -> bool:
-    """Return whether the witness is recent enough to take part in an automatic failover.
+    """Return whether the witness is recent enough for an automatic failover.
 
-    An older one must be upgraded first [DOC: upgrading mirrored instances].
+    An older witness must be upgraded first [DOC: upgrading mirrored instances].
     """
     return (
         world.instances[copy.mirroring.witness or copy.server].version >= world.instances[copy.server].version
@@ -90,7 +96,7 @@ def is_witness_version_sufficient(world: World, copy: DatabaseCopy) -> bool:
 
 
 def could_fail_over_at_loss(world: World, mirror: DatabaseCopy) -> bool:
-    """Return whether the mirror, if it lost its principal now, could fail over with the witness's agreement."""
+    """Return whether the mirror could fail over automatically if it lost its principal now."""
     return (
         mirror.mirroring.role is Role.MIRROR
         and mirror.mirroring.safety is Safety.FULL

@@ -1,8 +1,8 @@
-"""Redo of a mirror, except for pages and commits: files, the last log backup, and reasons that stop redo.
+"""Redo of catalog changes, errors that stop redo, and the synchronization of two copies.
 
-The principal's catalog reaches the mirror through the log. The mirror adopts a change after it has redone the
-log up to that change. A file that cannot be created stops redo and suspends the session [WP, preparing the
-mirror].
+The principal's catalog (files and the last log backup) reaches the mirror through the log. The mirror adopts
+a change after it has redone the log up to that change. A file that cannot be created stops redo and suspends
+the session [WP, preparing the mirror].
 """
 
 from typing import Final, TypedDict
@@ -43,7 +43,7 @@ def record_catalog_change(world: World, key: Key) -> None:
 
 
 def replay_catalog(world: World, server: str, database: str, upto_kb: float) -> None:
-    """Adopt the catalog changes in the log up to *upto_kb*, after redo of that log (timer handler)."""
+    """Adopt the catalog changes in the log up to *upto_kb* after this log has been redone (timer handler)."""
     copy = world.copies.get((server, database))
     if copy is None or copy.stream is None:
         return  # no longer a mirror; the next connection starts a new replay
@@ -72,7 +72,7 @@ def _is_redone(world: World, stream: int, upto_kb: float) -> bool:
 
 
 def detect_redo_error(world: World, mirror: Key) -> None:
-    """Let redo detect a problem with the mirror's files: immediately, or after a role change in progress."""
+    """Stop redo if the mirror's files have a problem. During a role change, check later."""
     copy = world.copies[mirror]
     assert copy.stream is not None, f"{mirror} redoes nothing"
     lead = world.copies[world.sources[world.flow.get_source_of(copy.stream)]]
@@ -84,7 +84,7 @@ def detect_redo_error(world: World, mirror: Key) -> None:
 
 
 def finish_redo(world: World, mirror: Key) -> None:
-    """Finish redo at a mirror that is about to become principal, including all catalog changes in its log."""
+    """Adopt all catalog changes in the log of a mirror that is about to become principal."""
     copy = world.copies[mirror]
     assert copy.stream is not None
     lead = world.copies[world.sources[world.flow.get_source_of(copy.stream)]]
@@ -110,7 +110,7 @@ def _adopt_catalog(world: World, lead: DatabaseCopy, copy: DatabaseCopy, end_kb:
 
 
 class BackupChain(TypedDict):
-    """Backup chain that a copy gets through the log, as fields of DatabaseCopy."""
+    """Fields of DatabaseCopy that describe the backup chain. A mirror receives them through the log."""
 
     full_backup: bool
     full_backup_id: int
@@ -121,7 +121,10 @@ class BackupChain(TypedDict):
 
 
 class CopiedFiles(TypedDict):
-    """Files and encryption that a copy gets through the log, as fields of DatabaseCopy."""
+    """Fields of DatabaseCopy that describe files and encryption.
+
+    A mirror or secondary receives them through the log.
+    """
 
     size_kb: float
     log_size_kb: float
@@ -133,7 +136,7 @@ class CopiedFiles(TypedDict):
 
 
 def collect_logged_fields(copy: DatabaseCopy) -> CopiedFiles:
-    """Return the files and the encryption that a copy gets through the log."""
+    """Return the fields of files and encryption, which other copies receive through the log."""
     return CopiedFiles(
         size_kb=copy.size_kb,
         log_size_kb=copy.log_size_kb,
@@ -148,10 +151,10 @@ def collect_logged_fields(copy: DatabaseCopy) -> CopiedFiles:
 def find_file_error(
     world: World, copy: DatabaseCopy, lead: DatabaseCopy
 ) -> tuple[int, *tuple[object, ...]] | None:
-    """Return number and arguments of the error that the principal's files cause on the mirror, or None.
+    """Return (number, argument, …) of the error that the principal's files cause on the mirror, or None.
 
-    A mirror without the certificate of an encrypted database can redo nothing (33111) [DOC: TDE]. That redo
-    stops in this case is derived.
+    A mirror without the certificate of an encrypted database cannot redo its log (33111) [DOC: TDE]. That
+    redo stops in this case is derived.
     """
     computer = world.get_computer_of(copy.server)
     missing = options.find_certificate_error(world.instances[copy.server], lead.encryption_key)
@@ -165,7 +168,7 @@ def find_file_error(
     grown: dict[str, float] = {}
     own_files = {file.name: file for file in volumes.list_files_of(copy)}
     for file in volumes.list_files_of(lead):
-        own_file = own_files.get(file.name)  # a new file goes to the drive with the same letter
+        own_file = own_files.get(file.name)  # a new file is created on the drive with the same letter
         drive, had_kb = (own_file.drive, own_file.size_kb) if own_file is not None else (file.drive, 0.0)
         grown[drive] = grown.get(drive, 0.0) + file.size_kb - had_kb
     for drive, kb in grown.items():
@@ -208,7 +211,9 @@ def stop_redo(world: World, mirror: Key, number: int, *args: object) -> None:
 
 
 def log_newer_version(world: World, principal: Key, mirror: Key) -> None:
-    """Log the errors of RESUME during a rolling upgrade: the older mirror accepts it and stops immediately with 948.
+    """Log the errors of RESUME during a rolling upgrade.
+
+    The older mirror accepts it and stops immediately with 948.
 
     Documented: the session cannot be resumed until the other partner has been upgraded [DOC: upgrading
     mirrored instances]. The messages are derived: 948 is for files of a newer version, 1453 and 1454 are for
@@ -223,9 +228,9 @@ def log_newer_version(world: World, principal: Key, mirror: Key) -> None:
 
 
 def is_repaired(world: World, mirror: Key) -> bool:
-    """Return whether the reason that stopped redo is gone, and then clear the error.
+    """Return whether redo can continue, because all drives and pages are intact. If so, clear the redo error.
 
-    Redo can continue if all drives and pages are intact. RESUME calls this.
+    RESUME calls this.
     """
     copy = world.copies[mirror]
     lead = world.copies.get((copy.mirroring.partner or "", copy.database))
@@ -239,11 +244,11 @@ HANDLERS: Final[Handlers] = {"redo.replay": replay_catalog}
 
 
 # --- synchronization of two copies ------------------------------------------------------------------------
-# A principal opens, log flows, the mirror catches up, and the witness receives the state.
+# A principal opens, log flows, the mirror catches up, and the witness records the new state.
 
 
 def stop_serving(world: World, key: Key) -> None:
-    """Make an isolated principal refuse its clients, because mirror and witness may have continued without it."""
+    """Close the database of an isolated principal, because mirror and witness may have continued without it."""
     copy = world.copies[key]
     roles.set_trace_state(world, key, 10)
     if copy.db_state is DbState.ONLINE:
@@ -253,7 +258,10 @@ def stop_serving(world: World, key: Key) -> None:
 
 
 def start_serving(world: World, key: Key, *, announce: bool = True) -> None:
-    """Open the database of a principal that has quorum (again). Log it unless the session synchronizes immediately."""
+    """Open the database of a principal that has quorum again.
+
+    *announce* True logs this; it is False if the session synchronizes immediately.
+    """
     copy = world.copies[key]
     if copy.db_state is not DbState.ONLINE:
         world.update_copy(key, db_state=DbState.ONLINE, recovering=False)
@@ -286,7 +294,7 @@ def begin_synchronizing(world: World, principal: Key, mirror: Key) -> None:
 
 
 def _discard_diverged_log(world: World, principal: Key, mirror: Key) -> None:
-    """Discard the mirror's log from the position on that the principal does not have in common."""
+    """Discard the part of the mirror's log that diverges from the principal's log."""
     lead, follower = world.copies[principal], world.copies[mirror]
     end = streams.get_end_of_log_kb(world, follower)
     common = min(end, lineage.find_common_kb(lead.lineage, follower.lineage))
@@ -301,7 +309,7 @@ def _discard_diverged_log(world: World, principal: Key, mirror: Key) -> None:
 
 
 def on_caught_up(world: World, stream: int) -> None:
-    """Act when the receiver of *stream* has hardened all log (flow handler)."""
+    """Advance the session toward SYNCHRONIZED when all log but a last block is sent (flow handler)."""
     source, mirror = world.flow.get_source_of(stream), world.streams[stream]
     if mirror is None:
         return
@@ -313,8 +321,8 @@ def on_caught_up(world: World, stream: int) -> None:
         return
     if lead.mirroring.safety is Safety.FULL:
         if lead.mirroring.closing_kb is None:
-            # From here on commits wait. Earlier commits must reach the mirror before it counts as
-            # synchronized.
+            # From now on commits wait for the mirror. The session is SYNCHRONIZED when all earlier commits
+            # have arrived.
             world.update_mirroring(
                 principal, closing_kb=world.flow.read_source_positions(source).committed_kb
             )
@@ -332,7 +340,7 @@ def on_caught_up(world: World, stream: int) -> None:
 
 
 def update_witness_record(world: World, key: Key) -> None:
-    """Update the witness's record of the session from the principal."""
+    """Update the witness's record of the session with the knowledge of the principal *key*."""
     copy = world.copies[key]
     record = quorum.find_witness_record(world, copy)
     if record is None or not quorum.is_connected_to_witness(world, copy):
@@ -350,7 +358,7 @@ def update_witness_record(world: World, key: Key) -> None:
 
 
 def create_witness_record(world: World, principal: DatabaseCopy, witness: str) -> None:
-    """Begin the witness's record of the session."""
+    """Create the witness's record of a session."""
     assert principal.mirroring.guid is not None
     world.witnesses[witness, principal.mirroring.guid] = WitnessRecord(
         server=witness,

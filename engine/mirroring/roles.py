@@ -1,4 +1,4 @@
-"""State transitions of a mirroring session as a table. A missing transition is a defect of the program."""
+"""State transitions of a mirroring session, as a table. A missing transition is a defect of the program."""
 
 from enum import StrEnum
 from typing import Final
@@ -55,9 +55,9 @@ NEXT_STATE: Final[dict[tuple[MirrorState, StateChangeCause], MirrorState]] = {
 
 
 def apply_state_change(world: World, key: Key, cause: StateChangeCause) -> None:
-    """Apply a transition of the copy's mirroring state.
+    """Apply the transition of the copy's mirroring state for *cause*.
 
-    Raises KeyError for a transition that the table lacks, which is a defect.
+    Raise KeyError for a transition that is missing in the table, which is a defect.
     """
     copy = world.copies[key]
     assert copy.mirroring.state is not None, f"{key} has no session"
@@ -65,7 +65,7 @@ def apply_state_change(world: World, key: Key, cause: StateChangeCause) -> None:
 
 
 def mark_stopped(world: World, key: Key) -> None:
-    """Change the state of a copy whose instance or log is lost, without an event: no server sees the change."""
+    """Change the state of a copy whose instance or log is lost, without an event, because no server sees it."""
     copy = world.copies[key]
     assert copy.mirroring.state is not None, f"{key} has no session"
     new_mirror_state = NEXT_STATE[copy.mirroring.state, StateChangeCause.STOPPED]
@@ -74,7 +74,10 @@ def mark_stopped(world: World, key: Key) -> None:
 
 
 def set_state(world: World, key: Key, new_state: MirrorState, reason: str) -> None:
-    """Set the copy's mirroring state and emit the event. Only `move` and the start of a session use this."""
+    """Set the copy's mirroring state and emit the event.
+
+    Only `apply_state_change` and a new session use this.
+    """
     old_state = world.copies[key].mirroring.state
     if old_state is new_state:
         return
@@ -103,7 +106,7 @@ def assign_role(world: World, key: Key, role: Role, *, reason: str, sequence: in
 
 
 def set_witness_state(world: World, key: Key, new_state: WitnessState) -> None:
-    """Record this partner's knowledge of its link to the witness."""
+    """Set the state of the witness connection, as this partner knows it."""
     old_witness_state = world.copies[key].mirroring.witness_state
     if old_witness_state is not new_state:
         world.update_mirroring(key, witness_state=new_state)
@@ -125,11 +128,11 @@ STEADY_TRACE: Final[dict[tuple[Role, MirrorState, bool], int]] = {
     (Role.MIRROR, SUSPENDED, True): 9,
     (Role.MIRROR, SUSPENDED, False): 9,
 }
-"""(role, state, witness connected) -> trace id of the stable states. Facts 3.2."""
+"""(role, state, witness connected) -> trace ID of this stable state. Facts 3.2."""
 
 
 def emit_steady_state(world: World, key: Key) -> None:
-    """Emit the state change event of the copy's current stable state, if it is in one."""
+    """Emit the state change event for the copy's current stable state. Do nothing if its state is not stable."""
     copy = world.copies[key]
     new = (
         STEADY_TRACE.get(get_steady_key(copy))
@@ -155,18 +158,18 @@ STATES: Final = (
     "Automatic Failover", "Mirroring Suspended", "No Quorum", "Synchronizing Mirror",
     "Principal Running Exposed", "Synchronizing Principal",
 )  # fmt: skip
-"""Texts of the state change event; the index is the id. Documented [DOC: Database Mirroring State Change
+"""Texts of the Database Mirroring State Change event, by ID. Documented [DOC: Database Mirroring State Change
 event class].
 """
 
 
 def get_state_id(copy: DatabaseCopy) -> int:
-    """Return the id of the latest state change of the copy."""
+    """Return the ID of the copy's latest state change event."""
     return copy.mirroring.trace
 
 
 def set_trace_state(world: World, key: Key, new_state_id: int) -> None:
-    """Set the trace state of the copy to *new_state_id*. Emit the event if that is a change."""
+    """Set the trace state of the copy to *new_state_id*. Emit the state change event if it differs."""
     old_trace = world.copies[key].mirroring.trace
     if old_trace == new_state_id:
         return

@@ -1,4 +1,4 @@
-"""Reaction of each instance in a mirroring session to a lost or new connection."""
+"""Reactions of the instances of a mirroring session to lost and new connections."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ from engine.protocol import errorlog, network, streams
 
 
 def get_peer_address(world: World, guid: int, server: str, peer: str) -> str:
-    """Return the network address under which *server* knows *peer*."""
+    """Return the network address at which *server* calls *peer*."""
     copy = world.find_copy_in_session(guid, server)
     if copy is not None and peer == copy.mirroring.partner and copy.mirroring.partner_address:
         return copy.mirroring.partner_address
@@ -29,7 +29,7 @@ def get_peer_address(world: World, guid: int, server: str, peer: str) -> str:
 
 
 def on_connection_lost(world: World, guid: int, server: str, peer: str, epoch: int, reason: str) -> None:
-    """Act when *server* detects the loss of its connection to *peer* (timer handler)."""
+    """Handle that *server* detects the loss of its connection to *peer* (timer handler)."""
     if not network.close_end(world, guid, server, peer, epoch):
         return
     copy = world.find_copy_in_session(guid, server)
@@ -69,7 +69,7 @@ def _on_partner_lost(world: World, copy: DatabaseCopy, peer: str) -> None:
         if copy.mirroring.role is Role.MIRROR and not quorum.is_connected_to_partner(world, copy):
             world.update_mirroring(key, armed=False)
     elif copy.mirroring.state is MirrorState.DISCONNECTED:
-        pass  # connected, but the partners have not met: there is no session to lose
+        pass  # the partners have not synchronized their roles since they connected, so there is nothing to lose
     elif copy.mirroring.role is Role.PRINCIPAL:
         _on_mirror_lost(world, key)
     else:
@@ -92,16 +92,16 @@ def _on_mirror_lost(world: World, key: Key) -> None:
     errorlog.write_message(world, key[0], 1442, key[1])
     if copy.mirroring.witness is None:
         roles.set_trace_state(world, key, 12)
-    # With a witness, the principal asks it first: see ask_witnesses.
+    # With a witness, the principal needs its consent first: see ask_witnesses.
 
 
 def ask_witnesses(world: World) -> None:
-    """Make a principal without its mirror stop commits until the witness has recorded that it continues alone.
+    """Let each principal without its mirror ask its witness to record that it continues alone.
 
-    Until then, mirror and witness may already have continued without it.
+    Its commits wait until then, because mirror and witness may already have continued without it.
     """
     if not world.witnesses:
-        return  # a server without a record of the session does not respond
+        return  # without a record of any session, no witness responds
     asking = [
         copy
         for database in sorted(world.changed)
@@ -129,7 +129,7 @@ def ask_witnesses(world: World) -> None:
 def _on_principal_lost(world: World, key: Key) -> None:
     copy = world.copies[key]
     failover.cancel_failover(world, copy.mirroring.guid, "manual", PARTED)
-    # The principal left the session while the mirror was frozen: the mirror has nothing to take over.
+    # If the principal left the session while the mirror hung, the mirror has no stream and cannot take over.
     armed = copy.stream is not None and quorum.could_fail_over_at_loss(world, copy)
     if not world.settings.auto_failover_after_witness_cut and not quorum.is_connected_from_witness(
         world, copy, copy.mirroring.partner
@@ -147,7 +147,7 @@ def _on_principal_lost(world: World, key: Key) -> None:
 
 
 def on_connection_made(world: World, guid: int, server: str, peer: str, epoch: int) -> None:
-    """Try to connect *server* and *peer* (timer handler). On success both ends know it immediately."""
+    """Try to connect *server* and *peer* (timer handler). Both ends notice success immediately."""
     contact = world.contacts.get((guid, server, peer))
     if contact is None or contact.epoch != epoch or contact.connected:
         return
@@ -160,7 +160,7 @@ def on_connection_made(world: World, guid: int, server: str, peer: str, epoch: i
         _detect_removed_session(world, guid, server, peer)
         return
     if other_contact.connected:
-        # The peer has not noticed the loss; it learns of it from the new connection.
+        # The peer has not yet noticed the loss. It learns of it from the new connection.
         on_connection_lost(world, guid, peer, server, other_contact.epoch, "closed")
         network.schedule_detections(world, guid)
         return
@@ -178,24 +178,25 @@ def on_connection_made(world: World, guid: int, server: str, peer: str, epoch: i
 
 
 def _detect_removed_session(world: World, guid: int, server: str, peer: str) -> None:
-    """Make *server* learn that *peer* no longer knows the session, because it was removed there."""
+    """Let *server* learn that *peer* no longer knows the session, because it was removed there."""
     copy = world.find_copy_in_session(guid, server)
     record = world.witnesses.get((server, guid))
     if copy is not None and peer == copy.mirroring.witness:
-        # A witness without a record of the session (lost, or removed elsewhere) does not respond.
+        # A witness without a record of the session (lost or removed) does not respond.
         world.remove_contact((guid, server, peer))
         roles.set_witness_state(world, (server, copy.database), WitnessState.UNKNOWN)
     elif copy is not None and peer != copy.mirroring.partner:
         world.remove_contact(
             (guid, server, peer)
-        )  # a former witness, of whose removal the server has just learned
+        )  # the peer is a former witness; the server now learns of its removal
     elif copy is not None and _is_rejected(world, copy, peer):
         world.remove_contact((guid, server, peer))
         errorlog.write_message(world, server, 1438, "Partner", 1460, 1)
     elif copy is not None:
         leave_session(world, (server, copy.database))
     elif record is not None:
-        # The peer has left the session; the other partner keeps its record if it has not left.
+        # The peer has left the session. The witness keeps its record while the other partner is in the
+        # session.
         world.remove_contact((guid, server, peer))
         other_copies = [c for c in world.list_session_copies(guid) if c.mirroring.witness == server]
         if not other_copies:
@@ -204,7 +205,7 @@ def _detect_removed_session(world: World, guid: int, server: str, peer: str) -> 
 
 
 def _is_rejected(world: World, copy: DatabaseCopy, peer: str) -> bool:
-    """Return whether *peer* mirrors the database in a newer session and rejects this principal without quorum.
+    """Return whether *peer* rejects this principal, because it mirrors the database in a newer session.
 
     Seen: blog of SQL Server support, July 2012, "The most interesting issue in DB mirroring you will ever
     see".
@@ -215,7 +216,7 @@ def _is_rejected(world: World, copy: DatabaseCopy, peer: str) -> bool:
 
 
 def leave_session(world: World, key: Key) -> None:
-    """Remove this copy from its session. A principal continues alone; a mirror stays RESTORING."""
+    """Remove this copy from its session. A principal continues alone. A mirror stays RESTORING."""
     copy = world.copies[key]
     assert copy.mirroring.guid is not None
     network.close_contacts(world, copy.mirroring.guid, key[0])
@@ -289,12 +290,12 @@ def _connect_to_witness(world: World, copy: DatabaseCopy) -> None:
 
 
 def _connect_partners(world: World, a: DatabaseCopy, b: DatabaseCopy) -> None:
-    """Connect two partners. The one with the lower role sequence follows the other."""
+    """Synchronize the roles of two connected partners. The copy with the lower role sequence becomes mirror."""
     if a.recovering or b.recovering:
-        return  # a server that is still starting joins after its recovery
+        return  # a server that is still starting continues after its recovery
     running = world.find_running_failover(a.mirroring.guid)
     if running is not None and (running.decided_tick is not None or running.kind != "automatic"):
-        return  # roles are changing; `synchronize_roles` follows afterwards
+        return  # roles are changing; `synchronize_roles` runs afterward
     if a.mirroring.role is b.mirroring.role is Role.PRINCIPAL:
         first_copy, second = sorted((a, b), key=lambda copy: -copy.mirroring.role_sequence)
         _demote_principal(world, second, first_copy)
@@ -305,13 +306,13 @@ def _connect_partners(world: World, a: DatabaseCopy, b: DatabaseCopy) -> None:
     else:
         first_copy, second = (a, b) if a.mirroring.role is Role.PRINCIPAL else (b, a)
         if second.mirroring.role_sequence > first_copy.mirroring.role_sequence:
-            # The mirror was promoted with a witness that is gone again, so it is the principal.
+            # The mirror was promoted, but its witness is no longer connected. It is the principal.
             first_copy, second = second, first_copy
     _resume_connected_session(world, first_copy.key, second.key)
 
 
 def synchronize_roles(world: World, guid: int) -> None:
-    """Let connected partners agree on the next step after roles have changed (timer handler)."""
+    """Let connected partners synchronize their roles after a role change (timer handler)."""
     copies = world.list_session_copies(guid)
     if (
         len(copies) == 2
@@ -323,7 +324,7 @@ def synchronize_roles(world: World, guid: int) -> None:
 
 
 def _demote_principal(world: World, copy: DatabaseCopy, leader: DatabaseCopy) -> None:
-    """Make the old principal the mirror of the new one, even if it still has clients.
+    """Make the old principal a mirror of *leader*, even if it still has clients.
 
     [DOC: role switching, risks of forcing service]
     """
@@ -343,7 +344,7 @@ def _resume_connected_session(world: World, principal: Key, mirror: Key) -> None
     lead, mirror_copy = world.copies[principal], world.copies[mirror]
     suspended = MirrorState.SUSPENDED in (lead.mirroring.state, mirror_copy.mirroring.state)
     if not prerequisites.has_compatible_version(world, principal[0], mirror[0]):
-        suspended = True  # during a rolling upgrade: an older instance cannot redo this log
+        suspended = True  # an older mirror cannot redo the log of a newer principal (rolling upgrade)
     was_promoted = mirror_copy.mirroring.role is Role.PRINCIPAL
     if was_promoted:
         roles.assign_role(
@@ -382,7 +383,7 @@ def _resume_connected_session(world: World, principal: Key, mirror: Key) -> None
 
 
 def _choose_mirror_db_state(mirror: DatabaseCopy) -> DbState:
-    """Return RESTORING, or RECOVERING for an old principal whose log RESUME must still roll back.
+    """Return RESTORING, or RECOVERING for an old principal that keeps its own log until RESUME rolls it back.
 
     [DOC: role switching, risks of forcing service]
     """
@@ -393,16 +394,17 @@ def _choose_mirror_db_state(mirror: DatabaseCopy) -> DbState:
 # --- an instance starts ----------------------------------------------------------------------------
 
 PARTNER_CHECK_INTERVAL_S: Final = 0.1
-"""Interval at which a starting principal checks whether its partner has answered. Assumed."""
+"""Interval at which a starting principal checks whether its partner has connected. Assumed."""
 
 
 def on_recovered(world: World, key: Key) -> None:
-    """Decide the state of a copy that was recovered after a start, depending on the servers that it reaches."""
+    """Decide the state of a copy after its recovery at an instance start. It depends on reachable servers."""
     server, database = key
     copy = world.copies[key]
     contact = quorum.get_contact(world, copy.mirroring.guid, server, copy.mirroring.partner)
     if copy.mirroring.role is Role.PRINCIPAL and not contact.connected and contact.pending == "reconnect":
-        # The partner is reachable and may have become principal. It must answer before clients may connect.
+        # The partner is reachable and may have become principal. Clients may connect only after it has
+        # connected.
         started_tick = world.instances[server].started_tick
         world.call_after(PARTNER_CHECK_INTERVAL_S, "database.recovered", server, database, started_tick)
         return

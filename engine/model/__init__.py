@@ -1,4 +1,4 @@
-"""World as plain data: computers, instances, copies of databases, groups and clients."""
+"""World as plain data: computers, instances, copies of databases, groups, clusters and clients."""
 
 from engine.field_types import FieldOf
 from engine.model.availability import (

@@ -10,14 +10,14 @@ from engine.model.times import Tick
 
 
 class CommitMode(IntEnum):
-    """availability_mode of sys.availability_replicas."""
+    """Values of availability_mode in sys.availability_replicas."""
 
     ASYNCHRONOUS_COMMIT = 0
     SYNCHRONOUS_COMMIT = 1
 
 
 class FailoverMode(IntEnum):
-    """failover_mode of sys.availability_replicas.
+    """Values of failover_mode in sys.availability_replicas.
 
     [DOC: availability group views]
     """
@@ -27,7 +27,7 @@ class FailoverMode(IntEnum):
 
 
 class ReplicaRole(IntEnum):
-    """role of sys.dm_hadr_availability_replica_states."""
+    """Values of role in sys.dm_hadr_availability_replica_states."""
 
     RESOLVING = 0
     PRIMARY = 1
@@ -35,7 +35,7 @@ class ReplicaRole(IntEnum):
 
 
 class ReplicaWord(StrEnum):
-    """State of a local replica, in the words of message 19406. Seen in public logs."""
+    """State of a local replica, as message 19406 names it. Seen in public logs."""
 
     NOT_AVAILABLE = "NOT_AVAILABLE"
     RESOLVING_NORMAL = "RESOLVING_NORMAL"
@@ -46,12 +46,12 @@ class ReplicaWord(StrEnum):
 
     @property
     def role(self) -> ReplicaRole:
-        """Return the role that belongs to the state."""
+        """Return the role of a replica in this state."""
         return ReplicaRole.__members__.get(self.value.partition("_")[0], ReplicaRole.RESOLVING)
 
 
 class SyncState(IntEnum):
-    """synchronization_state of sys.dm_hadr_database_replica_states."""
+    """Values of synchronization_state in sys.dm_hadr_database_replica_states."""
 
     NOT_SYNCHRONIZING = 0
     SYNCHRONIZING = 1
@@ -61,7 +61,7 @@ class SyncState(IntEnum):
 
 
 class SuspendReason(IntEnum):
-    """suspend_reason of sys.dm_hadr_database_replica_states."""
+    """Values of suspend_reason in sys.dm_hadr_database_replica_states."""
 
     USER = 0
     PARTNER = 1
@@ -75,14 +75,14 @@ class SuspendReason(IntEnum):
 
 
 class Replica(Struct, frozen=True, kw_only=True, gc=False):
-    """Replica as configured by CREATE or ALTER AVAILABILITY GROUP."""
+    """Configuration of a replica by CREATE or ALTER AVAILABILITY GROUP."""
 
     server: str
     endpoint_url: str
     mode: CommitMode = CommitMode.ASYNCHRONOUS_COMMIT
     failover: FailoverMode = FailoverMode.MANUAL
     session_timeout_s: int = SESSION_TIMEOUT_S
-    """Timeout of the connection between this replica as a secondary and the primary."""
+    """Timeout of the connection between this replica, when it is a secondary, and the primary."""
     backup_priority: int = 50
     primary_connections: str = "ALL"
     """ALL or READ_WRITE."""
@@ -90,12 +90,14 @@ class Replica(Struct, frozen=True, kw_only=True, gc=False):
     """NO, READ_ONLY or ALL."""
     read_only_routing_url: str | None = None
     read_write_routing_url: str | None = None
-    """Address to which secondaries redirect read-write connections while this replica is primary. Since 2019."""
+    """Address to which secondaries redirect read-write connections while this replica is primary (since
+    2019).
+    """
     read_only_routing_list: tuple[str, ...] = ()
     routing_priorities: tuple[int, ...] = ()
-    """Priority of each server in the routing list; servers of equal priority share the connections.
+    """Priority of each server in the routing list. Servers of equal priority share the connections.
 
-    Empty: in list order.
+    Empty means that the order of the list decides.
     """
     joined: bool = True
     """True after ALTER AVAILABILITY GROUP … JOIN on the replica's server."""
@@ -104,58 +106,65 @@ class Replica(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def routes(self) -> list[tuple[int, str]]:
-        """Return (priority, server) of the routing list, in its order."""
+        """Return (priority, server) for each server in the routing list, in order."""
         priorities = self.routing_priorities or range(1, len(self.read_only_routing_list) + 1)
         return list(zip(priorities, self.read_only_routing_list, strict=True))
 
 
 class AvailabilityListener(Struct, frozen=True, kw_only=True, gc=False):
-    """Network name and addresses through which clients find the primary replica."""
+    """Network name and addresses at which clients find the primary replica."""
 
     name: str
     port: int = 1433
     addresses: tuple[str, ...] = ()
-    """Static addresses, one per subnet. Empty: the address comes from DHCP."""
+    """Static addresses, one per subnet. Empty means that the address comes from DHCP."""
     register_all: bool = True
-    """RegisterAllProvidersIP: DNS has all addresses, not only the online one."""
+    """RegisterAllProvidersIP: True if DNS has all addresses, False if it has only the online address."""
     record_ttl_s: int = 1200
     """HostRecordTTL in seconds. A change of this setting takes effect when the network name next comes online."""
 
 
 Place = tuple[str, str]
-"""(database, server)."""
+"""(database, server) of a database copy."""
 
 
 class AvailabilityGroup(Struct, frozen=True, kw_only=True, gc=False):
-    """Availability group in the cluster database, which is the same on every node with quorum."""
+    """Configuration of an availability group in the cluster database.
+
+    It is the same on every node with quorum.
+    """
 
     name: str
     guid: int
     """Number of the group in `World.groups`."""
     primary: str
-    """Last primary server."""
+    """Server of the last primary replica."""
     replicas: tuple[Replica, ...] = ()
     databases: tuple[str, ...] = ()
     joined: tuple[Place, ...] = ()
-    """Database copies that have joined."""
+    """Database copies that have joined the group."""
     ready: tuple[Place, ...] = ()
-    """is_failover_ready. The primary writes it, so that it survives the primary."""
+    """Database copies with is_failover_ready = 1. The primary records them, so that the record survives its
+    loss.
+    """
     pending_suspend: tuple[Place, ...] = ()
-    """is_pending_secondary_suspend: a forced failover sets it until the secondary learns of it."""
+    """Database copies with is_pending_secondary_suspend = 1. A forced failover sets it until the secondary
+    learns of the suspension.
+    """
     failure_condition_level: int = 3
     health_check_timeout_ms: int = 30_000
     lease_timeout_ms: int = 20_000
     backup_preference: str = "SECONDARY"
     db_failover: bool = False
     dtc: bool = False
-    """DTC_SUPPORT = PER_DB. Distributed transactions are not simulated."""
+    """True for DTC_SUPPORT = PER_DB. Distributed transactions are not simulated."""
     required_synchronized: int = 0
     basic: bool = False
     """True for a basic availability group: one database, two replicas, no readable secondary."""
     listener: AvailabilityListener | None = None
 
     def find_replica(self, server: str | None) -> Replica | None:
-        """Return the replica on a server; None if it has none."""
+        """Return the replica on a server, or None."""
         return next((replica for replica in self.replicas if replica.server == server), None)
 
 
@@ -165,15 +174,15 @@ class Seeding(Struct, frozen=True, kw_only=True, gc=False):
     id: int
     database: str
     source: str
-    """Primary server."""
+    """Server of the primary replica."""
     start_tick: Tick
     start_kb: float
-    """Log position from which the primary keeps log during the seeding."""
+    """Log position from which the primary must keep its log during the seeding."""
     end_tick: Tick | None = None
     performed: bool = True
-    """True if data was sent; False for a database that was restored manually."""
+    """True if the database was created by seeding; False if it was restored manually before."""
     failure: int | None = None
-    """failure_state; None without a failure."""
+    """Value of failure_state; None without a failure."""
     error: int | None = None
     attempts: int = 1
 
@@ -184,24 +193,24 @@ class Seeding(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class ReplicaState(Struct, frozen=True, kw_only=True, gc=False):
-    """Knowledge of one instance about its own replica."""
+    """Knowledge of one instance about its replica of a group."""
 
     server: str
     guid: int
     word: ReplicaWord = ReplicaWord.RESOLVING_NORMAL
     primary: str | None = None
-    """Server that this instance considers primary; None while RESOLVING."""
+    """Server that this instance considers the primary; None while RESOLVING."""
     pending: str = ""
-    """Kind of the failover that was requested on this server and is running: manual, forced, or empty."""
+    """Kind of the running failover that was requested on this server: manual, forced, or empty."""
     owed: str = ""
-    """Reason why the frozen instance gives up its role when it continues; empty means none."""
+    """Reason why a hung instance will give up its role when it responds again; empty means none."""
     since_tick: Tick = 0
     may_create: bool = False
-    """True after GRANT CREATE ANY DATABASE on this server."""
+    """True if CREATE ANY DATABASE was granted to the group on this server."""
     seedings: tuple[Seeding, ...] = ()
-    """Attempts to seed databases of this replica, oldest first."""
+    """Seeding attempts for databases of this replica, oldest first."""
     routed: int = 0
-    """Primary: number of logins with read intent that its routing list has distributed (round robin)."""
+    """Number of read-intent logins that this primary has distributed by its routing list (round robin)."""
 
     @property
     def role(self) -> ReplicaRole:
@@ -214,32 +223,33 @@ class AvailabilityMembership(Struct, frozen=True, kw_only=True, gc=False):
 
     guid: int | None = None
     database_guid: int = 0
-    """group_database_id, as a number."""
+    """Number that identifies the database in the group, instead of group_database_id."""
     role: ReplicaRole = ReplicaRole.RESOLVING
     state: SyncState = SyncState.NOT_SYNCHRONIZING
     suspended: SuspendReason | None = None
     peers: tuple[tuple[str, SyncState], ...] = ()
-    """Primary: state of each secondary, as the primary knows it."""
+    """Primary: state of the copy on each secondary, as the primary knows it."""
     lost: tuple[str, ...] = ()
-    """Primary: synchronized secondaries that it lost and that the cluster database still lists; commits wait."""
+    """Primary: lost secondaries that the cluster database still records as ready. Commits wait until it no
+    longer does.
+    """
     closing: tuple[tuple[str, float], ...] = ()
-    """Primary: secondaries that have almost caught up, with the position at which they become SYNCHRONIZED.
+    """Primary: secondaries that have almost caught up, with the log position at which they become
+    SYNCHRONIZED.
 
-    Commits wait for them.
+    Commits already wait for these secondaries.
     """
     readers: str = "NO"
-    """Secondary: clients that it accepts: NO, READ_ONLY (ApplicationIntent=ReadOnly) or ALL."""
+    """Secondary: clients that the copy accepts: NO, READ_ONLY (only ApplicationIntent=ReadOnly) or ALL."""
     primary_connections: str = "ALL"
-    """Primary: clients that it accepts: ALL, or READ_WRITE, which excludes clients with ApplicationIntent=ReadOnly."""
+    """Primary: clients that the copy accepts: ALL, or READ_WRITE, which excludes ApplicationIntent=ReadOnly."""
     reads_alone: bool = False
-    """Secondary (2014 and later) that was open when it lost its primary or quorum: True if it stays open to
-    readers.
-    """
+    """True if a secondary (2014 and later) stays readable after it has lost its primary or quorum."""
     redo_waits: str = ""
-    """Secondary: application whose query blocks redo of a schema change; empty means none."""
+    """Secondary: application whose query blocks the redo of a schema change; empty means none."""
     redo_waits_since: Tick = 0
     quorum: bool = True
-    """True if the server's node takes part in a cluster with quorum."""
+    """True if the server's node is in a partition with quorum."""
 
     def get_peer_state(self, server: str) -> SyncState:
         """Return the state of the copy on another server, as this server knows it."""

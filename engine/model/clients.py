@@ -1,4 +1,4 @@
-"""Applications, availability accounts of databases, and the fault ledger."""
+"""Client applications, availability of databases, and the fault ledger."""
 
 from msgspec import Struct
 
@@ -6,7 +6,7 @@ from engine.model.times import Tick
 
 
 class Query(Struct, frozen=True, kw_only=True, gc=False):
-    """Long query of an application, which keeps Sch-S locks on the tables that it reads."""
+    """Long query of an application. It holds Sch-S (schema stability) locks on the tables that it reads."""
 
     server: str
     database: str
@@ -15,7 +15,7 @@ class Query(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Client(Struct, frozen=True, kw_only=True, gc=False):
-    """Client application: its connection and its state."""
+    """Client application: its connection string and the state of its connections."""
 
     name: str
     databases: tuple[str, ...]
@@ -26,19 +26,21 @@ class Client(Struct, frozen=True, kw_only=True, gc=False):
     multi_subnet: bool = False
     """True for MultiSubnetFailover=True."""
     login_timeout_s: float = 15.0
-    """Connect Timeout."""
+    """Connect Timeout of the connection string."""
     driver: str = ""
-    """Driver (engine/protocol/drivers.py); empty means the algorithm in the documentation of mirroring."""
+    """Name of its driver (engine/protocol/drivers.py); empty means the documented algorithm for mirroring."""
     command_timeout_s: float | None = None
-    """Command timeout; 0 means none. None means the default of the driver."""
+    """Command timeout. 0 means no timeout, None means the default of the driver."""
     reconnects: bool = True
-    """True if the application logs in again after a lost connection or a failed login."""
+    """True if the application retries after a lost connection or a failed login."""
     kept_addresses: tuple[tuple[str, ...], Tick] = ((), 0)
-    """Listener addresses in the name cache of the application's computer, and the tick until which they are valid."""
+    """(addresses of the listener in the name cache of the application's computer, tick until which they are
+    valid).
+    """
     login: str = ""
     """Login of the application; empty means a login that every server knows and accepts."""
     connected_to: str | None = None
-    """Server of the open connections; None while the application searches for one."""
+    """Server to which the application is connected; None if it is not connected."""
     known_partner: str | None = None
     """Partner name that the server reported at the last login."""
     attempt: int = 0
@@ -46,53 +48,60 @@ class Client(Struct, frozen=True, kw_only=True, gc=False):
     """Time at which the current login began."""
     epoch: int = 0
     no_partner_at: str | None = None
-    """Server at which the driver asked for its partner and learned that it has none; set after this was logged."""
+    """Server at which the driver connected as to a partner and learned that it has none; set after this was
+    logged.
+    """
     failed_logins: int = 0
     cut_connections: int = 0
     connected_tick: Tick = 0
     """Time at which the current connections began."""
     killed: tuple[tuple[int, Tick], ...] = ()
-    """(session id, time) of connections that KILL has ended since then. The application opened a new one for each."""
+    """(session ID, time) of current connections that KILL has ended. The application opened a new one for
+    each.
+    """
     lost_since: Tick | None = None
     query: Query | None = None
     """Long query that runs in one of the application's connections."""
 
 
 class NameRecord(Struct, frozen=True, kw_only=True, gc=False):
-    """Record of a listener in DNS."""
+    """DNS record of a listener."""
 
     addresses: tuple[str, ...]
     online: str
-    """Address that is online, or was online last."""
+    """Address that is online, or that was online last."""
     ttl_s: int
-    """HostRecordTTL: time for which clients cache the answer, in seconds."""
+    """HostRecordTTL: time for which clients cache the record, in seconds."""
 
 
 class Program(Struct, frozen=True, kw_only=True, gc=False):
-    """Results of the connections of an external program. Scenario conditions read them."""
+    """Results of the connections of an external program. Conditions of scenarios read them."""
 
     logins: int = 0
-    """Accepted logins."""
+    """Number of accepted logins."""
     refused: int = 0
-    """Refused logins."""
+    """Number of refused logins."""
     lost: int = 0
-    """Connections that broke."""
+    """Number of broken connections."""
     answers: int = 0
-    """Batches that ended without an error."""
+    """Number of batches that ended without an error."""
     errors: int = 0
-    """Batches that ended with an error."""
+    """Number of batches that ended with an error."""
     answered_tick: Tick | None = None
     """Time of the latest batch without an error."""
     longest_ticks: int = 0
-    """Longest time between two answers, in ticks."""
+    """Longest time between two batches without an error, in ticks."""
     server: str = ""
-    """Server that answered the latest batch without an error."""
+    """Server that executed the latest batch without an error."""
     moves: int = 0
-    """Number of changes of that server."""
+    """Number of changes of *server*."""
 
 
 class Fault(Struct, frozen=True, kw_only=True, gc=False):
-    """Row of the fault ledger: four times of the fault, and the evidence of its effect."""
+    """Row of the fault ledger: a fault with its times, and the evidence of its effect.
+
+    Its times are: requested, active, effective, reverted.
+    """
 
     id: int
     verb: str
@@ -102,19 +111,22 @@ class Fault(Struct, frozen=True, kw_only=True, gc=False):
     effective_tick: Tick | None = None
     reverted_tick: Tick | None = None
     effect: str = ""
-    """Evidence of the fault; empty while there is none."""
+    """Evidence that the fault is effective; empty while there is none."""
     before: tuple[tuple[str, object], ...] = ()
     """Values that a revert restores."""
 
 
 class Availability(Struct, frozen=True, kw_only=True, gc=False):
-    """Account of one database, in ticks. The protocol updates it at every change."""
+    """Downtime, unprotected time and losses of one database, in ticks.
+
+    The protocol updates it at every change.
+    """
 
     database: str
     since_tick: Tick = 0
     serving: bool = True
     servers: tuple[str, ...] = ()
-    """Servers that have served since the outage began; two if a second copy was recovered."""
+    """Servers that served the database at the last update. Two servers mean that a second copy was opened."""
     exposed: bool = False
     down_ticks: int = 0
     exposed_ticks: int = 0

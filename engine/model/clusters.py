@@ -1,4 +1,4 @@
-"""Windows Server Failover Clusters: nodes, votes, witness, roles with their resources."""
+"""Windows Server Failover Clusters: nodes, votes, witness, and roles with their resources."""
 
 from enum import StrEnum
 
@@ -9,7 +9,7 @@ from engine.model.times import Tick
 
 
 class ResourceState(StrEnum):
-    """State of a resource or of a role, as Get-ClusterResource shows it."""
+    """State of a resource or role, as Get-ClusterResource shows it."""
 
     ONLINE = "Online"
     ONLINE_PENDING = "OnlinePending"
@@ -19,56 +19,54 @@ class ResourceState(StrEnum):
 
 
 class Witness(Struct, frozen=True, kw_only=True, gc=False):
-    """Witness of a cluster: a vote that belongs to no node."""
+    """Witness of a cluster, which has a vote of its own."""
 
     kind: str
     """File Share Witness, Physical Disk or Cloud Witness."""
     name: str
-    """Computer that has the share; for other kinds, the name of the disk or storage account."""
+    """Computer with the share; for other kinds, the name of the disk or storage account."""
 
 
 class Resource(Struct, frozen=True, kw_only=True, gc=False):
-    """A resource of a role."""
+    """Resource of a role."""
 
     name: str
     kind: str
     """SQL Server Availability Group, SQL Server, SQL Server Agent, Network Name, IP Address or Physical Disk."""
     owners: tuple[str, ...]
-    """Possible owners: nodes that may bring it online."""
+    """Possible owners: nodes on which it may come online."""
     needs: tuple[str, ...] = ()
     """Dependencies: resources that must be online first."""
     failed: bool = False
     drive: str = ""
-    """Letter of a shared disk that was added later."""
+    """Drive letter of a shared disk that was added later; empty for other resources."""
     started: bool = False
-    """True if it was brought online by itself while its role is offline."""
+    """True if the resource alone was brought online while its role is offline."""
     restart_action: int = 2
-    """RestartAction after a failure. 0: no restart, 1: restart but no failover, 2: restart, then failover."""
+    """RestartAction after a failure: 0 no restart, 1 restart without failover, 2 restart, then failover."""
     restart_threshold: int = 1
-    """RestartThreshold: restarts on the same node within the restart period."""
+    """RestartThreshold: maximum number of restarts on the same node within the restart period."""
     restart_period_ms: int = 900_000
-    """RestartPeriod in which restarts are counted."""
+    """RestartPeriod: period in which restarts are counted."""
 
 
 class ClusterRole(Struct, frozen=True, kw_only=True, gc=False):
-    """Role (group of resources that move together): an availability group or a failover cluster instance."""
+    """Cluster role (resources that move together): an availability group or a failover cluster instance."""
 
     name: str
     kind: str
-    """availability or instance, the key of its behavior (engine/cluster/roles.py)."""
+    """"availability" or "instance". It selects the behavior in engine/cluster/roles.py."""
     owner: str
     """Node that owns the role."""
     state: ResourceState = ResourceState.ONLINE
     preferred: tuple[str, ...] = ()
     resources: tuple[Resource, ...] = ()
     failover_threshold: int | None = None
-    """Number of failures within the failure period after which the role no longer moves; None means the number of
-    nodes minus one.
-    """
+    """Maximum number of failovers within the failure period; None means the number of nodes minus one."""
     failover_period_h: int = 6
-    """FailoverPeriod in which failures are counted."""
+    """FailoverPeriod: period in which failovers are counted."""
     failures: tuple[Tick, ...] = ()
-    """Times of failures that moved the role, within the failure period."""
+    """Times of failures that caused a failover, within the failure period."""
     restarts: tuple[Tick, ...] = ()
     """Times of restarts on the same node, within the restart period."""
     step: int = 0
@@ -78,44 +76,44 @@ class ClusterRole(Struct, frozen=True, kw_only=True, gc=False):
     tried: tuple[str, ...] = ()
     """Nodes that could not bring it online since it was last online."""
     way: str = ""
-    """Reason why the role comes online: restart (same node), failover, or move (by a person); "exhausted":
-    too many failures, it stays offline. Empty otherwise.
+    """How the role comes online: "restart" (on the same node), "failover", or "move" (by a person). "stop"
+    means that it goes offline, "exhausted" that it stays failed after too many failovers. Empty otherwise.
     """
 
     def find_resource(self, name: str) -> Resource | None:
-        """Return the resource of that name; None if there is none."""
+        """Return the resource named *name*, or None."""
         return next((resource for resource in self.resources if resource.name.lower() == name.lower()), None)
 
 
 class ClusterConfig(Struct, frozen=True, kw_only=True, gc=False):
-    """Cluster database. Each node has a copy. The copies in one partition are the same."""
+    """Cluster database. Each node has a copy. All copies in one partition are equal."""
 
     epoch: int = 1
-    """Version of the cluster database. Of two copies, the lower version is out of date."""
+    """Version of the cluster database. Of two copies, the copy with the lower version is out of date."""
     weights: tuple[tuple[str, int], ...] = ()
-    """NodeWeight of each node: 1, or 0 for a node without a vote."""
+    """(node, NodeWeight) of each node: 1, or 0 for a node without a vote."""
     counted: tuple[str, ...] = ()
-    """Nodes whose votes count at present (DynamicWeight 1)."""
+    """Nodes whose votes currently count (DynamicWeight 1)."""
     witness_counts: bool = False
-    """True if the vote of the witness counts at present (WitnessDynamicWeight 1)."""
+    """True if the vote of the witness currently counts (WitnessDynamicWeight 1)."""
     witness: Witness | None = None
     roles: tuple[ClusterRole, ...] = ()
     groups: tuple[AvailabilityGroup, ...] = ()
     storage: tuple[Resource, ...] = ()
     """Disks in Available Storage."""
     core_owner: str = ""
-    """Node that owns the core cluster group. Empty before its first move: then the member with the lowest
-    number owns it.
+    """Node that owns the core resources. Empty until they first move; then the member with the lowest number
+    owns them.
     """
     forced: bool = False
     """True if the partition was started with forced quorum and has not had a majority since."""
 
     def find_role(self, name: str) -> ClusterRole | None:
-        """Return the role of that name; None if there is none."""
+        """Return the role named *name*, or None."""
         return next((role for role in self.roles if role.name.lower() == name.lower()), None)
 
     def find_group(self, guid: int) -> AvailabilityGroup | None:
-        """Return the availability group of that number; None if there is none."""
+        """Return the availability group with the number *guid*, or None."""
         return next((group for group in self.groups if group.guid == guid), None)
 
     def get_weight(self, node: str) -> int:
@@ -124,18 +122,18 @@ class ClusterConfig(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class WitnessStore(Struct, frozen=True, kw_only=True, gc=False):
-    """Content of a disk, share or storage account that is or was the witness of the cluster."""
+    """Content of a disk, share or storage account that is or was a witness of the cluster."""
 
     witness: Witness
     tag: int = 0
-    """Version of the cluster database at the last write (Paxos tag). A share has it in witness.log."""
+    """Paxos tag: version of the cluster database at the last write. A share has it in witness.log."""
     database: ClusterConfig | None = None
     """Copy of the cluster database. Only a disk has it."""
     failed: bool = False
 
 
 class Cluster(Struct, frozen=True, kw_only=True, gc=False):
-    """State of a cluster that does not depend on the running nodes."""
+    """State of a cluster that does not belong to single nodes."""
 
     name: str
     windows: str = "2012 R2"
@@ -144,25 +142,27 @@ class Cluster(Struct, frozen=True, kw_only=True, gc=False):
     dynamic_quorum: bool = True
     heartbeat_s: float = 1.0
     threshold: int = 5
-    """Missed heartbeats after which a node counts as lost, within a subnet and across subnets."""
+    """Number of missed heartbeats after which a node in the same subnet counts as lost. *cross_threshold*
+    applies across subnets.
+    """
     cross_threshold: int = 5
     lower_priority_node: str | None = None
     """LowerQuorumPriorityNodeID: the node that loses its vote first."""
     silent: tuple[tuple[tuple[str, str], Tick], ...] = ()
-    """Pairs of members that cannot reach each other, and since when."""
+    """(pair of members that cannot reach each other, time at which this began)."""
     witness_there: bool = False
     """True if a member of the partition with quorum reaches the witness."""
     stores: tuple[WitnessStore, ...] = ()
     """Content of the current and former witnesses."""
     gathering: bool = False
-    """True while waiting nodes are about to join or form the cluster."""
+    """True while a timer is set with which waiting nodes join or form the cluster."""
 
 
 class UngracefulExits(Struct, frozen=True, kw_only=True, gc=False):
-    """Record of ungraceful exits of a node from the cluster. Since Windows Server 2016."""
+    """Ungraceful exits of a node from the cluster (since Windows Server 2016)."""
 
     exit_ticks: tuple[Tick, ...] = ()
-    """Exits within the last hour, oldest first."""
+    """Times of the exits within the last hour, oldest first."""
     quarantined_until: Tick | None = None
     """End of the quarantine, until which the node may not join; None means no quarantine."""
 
@@ -176,18 +176,20 @@ class Node(Struct, frozen=True, kw_only=True, gc=False):
     service: str = "running"
     """State of the cluster service.
 
-    off: no power. starting. running: also without a cluster. stopped: by a person.
+    off: no power. starting. running: even if the node is in no partition. stopped: by a person.
     """
     partition: int = 0
     """Number of the partition with quorum to which the node belongs; 0 for none."""
     prevented: bool = False
     """True after a start with PreventQuorum: the node joins a cluster but never forms one."""
     outdated: bool = False
-    """True if the node waits because the witness has the tag of a newer cluster database."""
+    """True if the node waits because the witness has a newer Paxos tag."""
     paused: bool = False
     level: int = 0
     """Number of SQL Server service packs installed on the node since the start of the run."""
     setup: str = ""
-    """Current task of SQL Server Setup on the node: patch, or the instance that it adds; empty means none."""
+    """Current task of SQL Server Setup on the node: "patch", or the name of the instance that it adds. Empty
+    means none.
+    """
     config: ClusterConfig = field(default_factory=ClusterConfig)
     subnet: str = "10.0.0"

@@ -1,4 +1,4 @@
-"""Copies of databases: files, log, and the server's knowledge of the group."""
+"""Copies of databases: their files and log, and each server's knowledge of their group."""
 
 from typing import Final
 
@@ -12,18 +12,18 @@ from engine.model.times import Key, Tick
 
 
 class DbFile(Struct, frozen=True, kw_only=True, gc=False):
-    """File of a database other than its first data file and first log file."""
+    """File of a database, usually an additional file after the first data file and the first log file."""
 
     name: str
     drive: str
     size_kb: float
     log: bool = False
     added_kb: float = 0.0
-    """Log position of the record that creates the file. A mirror creates it at this position."""
+    """Position of the log record that creates the file. A mirror creates the file when it redoes this record."""
     created_as: str = ""
-    """Logical name at creation, if the file has been renamed since."""
+    """Logical name at creation; empty if the file has not been renamed since."""
     emptied: bool = False
-    """True after DBCC SHRINKFILE … EMPTYFILE: the file contains no data and receives none."""
+    """True after DBCC SHRINKFILE … EMPTYFILE: the file contains no data and receives no new data."""
 
     @property
     def key(self) -> str:
@@ -32,28 +32,31 @@ class DbFile(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class FileOptions(Struct, frozen=True, kw_only=True, gc=False):
-    """Options of a file from MODIFY FILE or ADD FILE, which the log contains. None means the initial value."""
+    """Options of a file from MODIFY FILE or ADD FILE, which the log contains.
+
+    None means that the option is unchanged.
+    """
 
     file: str
     name: str = ""
-    """NEWNAME; empty means the name is unchanged."""
+    """NEWNAME; empty if the file was not renamed."""
     growth_kb: float | None = None
     growth_percent: int | None = None
     """FILEGROWTH in percent; 0 means no growth."""
     max_kb: float | None = None
-    """MAXSIZE of a file other than the first log file."""
+    """MAXSIZE. For the first log file, `DatabaseCopy.log_max_kb` is used instead."""
 
 
 class FilePath(Struct, frozen=True, kw_only=True, gc=False):
-    """Path of a file in this server's master database, and the paths at which the file exists."""
+    """Path of a file in this server's master database, and the paths at which the file really exists."""
 
     file: str
     path: str
-    """FILENAME, which is used whenever the database starts."""
+    """FILENAME: path at which the database opens the file when it starts."""
     found: tuple[str, ...] = ()
     """Paths at which the file exists."""
     missing: bool = False
-    """True if the database could not be opened because the file is not at its path."""
+    """True if the database could not be opened because the file does not exist at its path."""
 
 
 class PageRepair(Struct, frozen=True, kw_only=True, gc=False):
@@ -62,9 +65,9 @@ class PageRepair(Struct, frozen=True, kw_only=True, gc=False):
     page: int
     file: int = 1
     error_type: int = 2
-    """-1 I/O error 823, 1 other error 824, 2 bad checksum, 3 torn page."""
+    """-1 I/O error 823, 1 error 824 of another kind, 2 bad checksum, 3 torn page."""
     status: int = 2
-    """2 queued, 3 asked the partner, 4 answer received, 5 repaired, 6 not repairable."""
+    """2 queued, 3 requested from the partner, 4 received, 5 repaired, 6 not repairable."""
     tick: Tick = 0
 
 
@@ -85,19 +88,18 @@ class Membership(Struct, frozen=True, kw_only=True, gc=False):
     timeout_s: int = PARTNER_TIMEOUT_S
     failover_lsn_kb: float = 0.0
     trace: int = 0
-    """Last Database Mirroring State Change id (0 to 13)."""
+    """ID of the last Database Mirroring State Change event (0 to 13)."""
     armed: bool = False
-    """Mirror: True if it was SYNCHRONIZED and connected to the witness when it lost the principal.
-
-    It may then fail over automatically.
+    """Mirror: True if it may fail over automatically, because it was SYNCHRONIZED and connected to the
+    witness when it lost the principal.
     """
     redo_failed: bool = False
-    """Mirror: True if redo stopped on an error; RESUME is refused until the cause is repaired."""
+    """Mirror: True if an error stopped redo. RESUME fails until its cause is repaired."""
     closing_kb: float | None = None
-    """Principal under FULL with a mirror that has almost caught up: log position at which the mirror counts
-    as SYNCHRONIZED.
+    """Principal in FULL whose mirror has almost caught up: log position at which the session becomes
+    SYNCHRONIZED.
 
-    Commits wait for the mirror again.
+    Commits already wait for the mirror. None if this does not apply.
     """
 
 
@@ -105,7 +107,7 @@ NO_MEMBERSHIP: Final = Membership()
 
 
 class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
-    """Files and log of one database on one server, and the server's knowledge of its group."""
+    """Copy of a database on one server: its files and log, and the server's knowledge of its group."""
 
     server: str
     database: str
@@ -113,56 +115,63 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     db_state: DbState = DbState.ONLINE
     recovery_model: RecoveryModel = RecoveryModel.FULL
     family: int = 1
-    """Number that all databases of the same origin share (Service Broker id)."""
+    """Number that all copies of the same origin share (Service Broker ID)."""
     fork: int = 0
-    """Recovery fork. It increases whenever a copy branches off (forced service, RESTORE WITH RECOVERY)."""
+    """Recovery fork. A new number is assigned whenever a copy branches off (forced service, RESTORE WITH
+    RECOVERY).
+    """
     former_fork: int | None = None
     """Recovery fork before the last forced failover of an availability group. A group tracks two forks."""
     lineage: tuple[tuple[int, float], ...] = ((0, 0.0),)
-    """Branches of the log as (branch number, start in KB). Two logs are equal up to the first difference.
+    """Branches of the log: (branch number, log position in KB at which it begins). Two logs are equal up to
+    the first difference of their lineages.
 
-    A new branch starts when another copy opens for writing.
+    A new branch begins when another copy opens for writing.
     """
     source: int | None = None
-    """Log in the flow model that this copy writes; None means it writes none."""
+    """Number of the flow model's source that this copy writes; None if it writes no log."""
     stream: int | None = None
-    """Stream in the flow model that this copy receives; None means it receives none."""
+    """Number of the flow model's stream that this copy receives; None if it receives no log."""
     end_of_log_kb: float = 0.0
-    """Hardened end of the log; valid while the flow model does not compute it."""
+    """End of the hardened log; valid only without *source* and *stream*, because the flow model then does not
+    compute it.
+    """
     redone_kb: float = 0.0
     committed_kb: float = 0.0
-    """End of the last acknowledged commit; valid while the copy writes no log."""
+    """End of the last acknowledged commit; valid only without *source*."""
     open_log_kb: float = 0.0
-    """Log of the transactions that were open when the copy last closed. A new principal undoes it."""
+    """Log of the transactions that were open when the copy last stopped serving. A new principal undoes it."""
     log_start_kb: float = 0.0
-    """Start of the log that remains in the file after log backups, truncation or a restore."""
+    """Log position at which the log in the file begins, after log backups, truncation or a restore."""
     last_log_backup_kb: float = 0.0
     full_backup: bool = True
     """True if a full backup has started the log chain."""
     log_backed_up: bool = True
-    """True if a log backup has been taken in this log chain."""
+    """True if this log chain contains a log backup."""
     full_backup_id: int = 0
     """Full backup on which differential backups are based."""
     backup_from_kb: float | None = None
-    """Position from which a running data backup needs the log; None means no backup runs."""
+    """Log position from which a running data backup needs the log; None if no backup runs."""
     active_from_kb: float | None = None
-    """Start of the oldest open transaction."""
+    """Log position at which the oldest open transaction began; None without one. T-SQL windows are listed
+    separately.
+    """
     window_transactions: tuple[tuple[int, float, Tick], ...] = ()
-    """(session id, start of its log, time) of open transactions of T-SQL windows."""
+    """(session ID, log position at its begin, time) of each open transaction of T-SQL windows."""
     restoring: int = 0
-    """Number of a running or broken RESTORE, during which the copy cannot be used; 0 means none."""
+    """Number of a running or broken RESTORE, during which the copy cannot be used; 0 if there is none."""
     standby: bool = False
-    """True after RESTORE WITH STANDBY: restoring, but readable until the next restore."""
+    """True after RESTORE WITH STANDBY: the copy is restoring, but readable until the next restore."""
     read_only: bool = False
-    """ALTER DATABASE … SET READ_ONLY."""
+    """True after ALTER DATABASE … SET READ_ONLY."""
     bulk_changes: bool = False
-    """True if minimally logged changes were made since the last log backup."""
+    """True if the log since the last log backup contains minimally logged changes."""
     last_log_backup_tick: Tick = 0
-    """Time of the last log backup, at which its log ends."""
+    """Time of the last log backup."""
     written_off_kb: float = 0.0
-    """Log position up to which commits that no other copy has are already counted as lost."""
+    """Log position up to which the commits that no other copy has already count as lost."""
     was_mirror: bool = False
-    """True if it was a mirror when its session ended, and has not been restored from a backup since."""
+    """True if the copy was a mirror when its session ended and has not been restored from a backup since."""
     workload: str = "none"
     scale: float = 1.0
     operation: Operation | None = None
@@ -171,9 +180,9 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     """Compatibility level; None means the default of the server's version."""
     trustworthy: bool = False
     owner: str = "sa"
-    """Owner in this server's master database. A mirror has its own owner."""
+    """Owner in this server's master database. Each copy has its own."""
     encryption_key: int = 0
-    """Thumbprint of the certificate that protects the encryption key; 0 means there is no key."""
+    """Thumbprint of the certificate that protects the database encryption key; 0 without such a key."""
     encrypted: bool = False
     size_kb: float = 40.0 * 1024 * 1024
     log_size_kb: float = 4.0 * 1024 * 1024
@@ -187,27 +196,29 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     """Damaged pages of this copy."""
     page_repairs: tuple[PageRepair, ...] = ()
     compression_ratio: float = 0.27
-    """Wire bytes per log byte if the stream is compressed; a property of the data."""
+    """Sent bytes per log byte if the stream is compressed; a property of the data."""
     delayed_durability: int = 0
     """0 DISABLED, 1 ALLOWED, 2 FORCED."""
     mirroring: Membership = field(default=NO_MEMBERSHIP)
     availability: AvailabilityMembership = field(default=NO_AVAILABILITY)
     log_full: bool = False
-    """True if the log has no space: every change fails with 9002 and the workload stops."""
+    """True if the log is full: every change fails with 9002 and the workload stops."""
     disk_failed: bool = False
-    """True if the log, or another file needed to open the database, is lost. It stays so until the volume returns."""
+    """True if the log, or another file that is needed to open the database, is lost. It is False again after
+    the repair.
+    """
     data_failed_tick: Tick | None = None
-    """Time at which the data volume was lost; None means it exists.
+    """Time at which the data volume failed; None if it works.
 
     The copy keeps its state until it must be opened again.
     """
     recovering: bool = False
-    """True if the instance has just started and the database is not recovered yet or does not know its role yet."""
+    """True after an instance start until the database is recovered and knows its role."""
     log_backup_every_s: float = 900.0
-    """Interval of the log backup job on this server; 0 means none."""
+    """Interval of the log backup job on this server; 0 means no job."""
 
     def __repr__(self) -> str:
-        """Return the text for the state hash. A rarely used option is left out while it is off."""
+        """Return the text for the state hash. It omits rarely used options while they are off."""
         return Struct.__repr__(self).replace(", read_only=False", "", 1)
 
     @property
@@ -217,26 +228,25 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def group(self) -> int | None:
-        """Return the number of the copy's group, as its server knows it; None if it has no group."""
+        """Return the number of the copy's group, as its server knows it, or None."""
         return self.availability.guid if self.mirroring.guid is None else self.mirroring.guid
 
     @property
     def group_kind(self) -> str:
-        """Return the kind of the copy's group, as its server knows it; "" if it has no group."""
+        """Return the kind of the copy's group, as its server knows it; "" if it is in no group."""
         if self.mirroring.guid is not None:
             return "mirroring"
         return "" if self.availability.guid is None else "availability"
 
 
-# --- groups of copies -------------------------------------------------------------------------------------
-# Witnesses, connections, failovers.
+# --- groups of copies, witnesses, connections, failovers --------------------------------------------------
 
 
 class Group(Struct, frozen=True, kw_only=True, gc=False):
     """Group of copies: the partners of a mirroring session, or the replicas of an availability group."""
 
     kind: str
-    """Key of its policy (engine/protocol/groups.py)."""
+    """"mirroring" or "availability". It selects the policy in engine/protocol/groups.py."""
     databases: tuple[str, ...]
 
 
@@ -253,28 +263,30 @@ class WitnessRecord(Struct, frozen=True, kw_only=True, gc=False):
     role_sequence: int = 1
     suspended: bool = False
     exposed: bool = False
-    """True if the principal has reported that it runs without the mirror. No failover may follow."""
+    """True if the principal runs without the mirror, or the mirror has taken over. The witness then agrees to
+    no failover.
+    """
 
 
 class Contact(Struct, frozen=True, kw_only=True, gc=False):
-    """Knowledge of one instance about its connection to another for one session."""
+    """Knowledge of one instance about its connection to another, for one session or availability group."""
 
     connected: bool = True
     pending: str = ""
-    """Change that is not yet detected: "hard" or "silent" (a loss), "reconnect", or empty."""
+    """Change that will be detected later: a loss ("hard", "closed" or "silent"), "reconnect", or empty."""
     since_tick: Tick = 0
     """Time of the last change of *connected*."""
     epoch: int = 0
     """Counter of changes. A timer with an older value is ignored."""
     lost_by: str = ""
-    """Kind of signal by which the last loss was detected: "hard", "closed" or "silent"; empty means the connection
-    was never lost.
+    """Signal by which the last loss was detected: "hard", "closed" or "silent". Empty if the connection was
+    never lost.
     """
     lost_tick: Tick = 0
 
 
 class Failover(Struct, frozen=True, kw_only=True, gc=False):
-    """Running or finished failover, with the tick of each of its steps."""
+    """Running or finished failover, with the time of each step."""
 
     guid: int
     database: str
@@ -288,17 +300,21 @@ class Failover(Struct, frozen=True, kw_only=True, gc=False):
     detected_tick: Tick
     redo_done_tick: Tick | None = None
     agreed_tick: Tick | None = None
-    """Time at which the witness agreed or, in a manual failover, the principal."""
+    """Time at which the witness agreed; in a manual failover, time at which the principal had closed the
+    database.
+    """
     decided_tick: Tick | None = None
     online_tick: Tick | None = None
     undo_done_tick: Tick | None = None
     why: str = ""
-    """Reason why the failover was abandoned; empty otherwise."""
+    """Reason why the failover was canceled; empty otherwise."""
     decision_s: float = 0.0
     close_s: float = 0.0
-    """Manual failover: seconds in which the principal disconnects its clients and writes its dirty pages."""
+    """Manual failover: time in which the principal disconnects its clients and writes its dirty pages, in
+    seconds.
+    """
     promote_s: float = 0.0
-    """Seconds from the decision to the new role: page flush, analysis, role change."""
+    """Time from the decision to the new role, in seconds: page flush, analysis, role change."""
     undo_s: float = 0.0
     lost_transactions: int = 0
     lost_kb: float = 0.0

@@ -18,7 +18,7 @@ class Endpoint(Struct, frozen=True, kw_only=True, gc=False):
     encryption: str = "REQUIRED"
     """DISABLED, SUPPORTED or REQUIRED."""
     algorithms: tuple[str, ...] = ("RC4",)
-    """Algorithms in order of preference."""
+    """Encryption algorithms in the order of preference."""
     authentication: str = "WINDOWS NEGOTIATE"
     certificate: str | None = None
     owner: str = "sa"
@@ -27,11 +27,11 @@ class Endpoint(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Login(Struct, frozen=True, kw_only=True, gc=False):
-    """Login of an instance, from SQL Server or Windows."""
+    """Login of an instance: a SQL login, a Windows login, or a login mapped to a certificate."""
 
     name: str
     sid: int
-    """Security identifier. Logins on two servers with equal SIDs match the same database users."""
+    """Security identifier. It maps the login to the database users with the same SID, on any server."""
     kind: str = "SQL"
     """SQL, WINDOWS or CERTIFICATE."""
     password: str | None = None
@@ -44,7 +44,10 @@ class Login(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class User(Struct, frozen=True, kw_only=True, gc=False):
-    """Database user. Users of master (certificate owners) belong to the server; the log contains other users."""
+    """Database user.
+
+    Users of master (certificate owners) belong to the server; all others are replicated with the log.
+    """
 
     name: str
     database: str
@@ -52,7 +55,7 @@ class User(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Certificate(Struct, frozen=True, kw_only=True, gc=False):
-    """Certificate of an instance, own or imported."""
+    """Certificate of an instance, either created there or imported."""
 
     name: str
     thumbprint: int
@@ -80,8 +83,9 @@ class Alert(Struct, frozen=True, kw_only=True, gc=False):
 
     database: str
     alert_id: int
-    """1 oldest unsent transaction (min), 2 unsent log (KB), 3 unrestored log (KB), 4 commit overhead (ms),
-    5 retention (h)."""
+    """1 oldest unsent transaction (min), 2 unsent log (KB), 3 unrestored log (KB), 4 commit overhead (ms), 5
+    retention (h).
+    """
     threshold: float
     enabled: bool = True
 
@@ -99,7 +103,9 @@ class Snapshot(Struct, frozen=True, kw_only=True, gc=False):
     family: int = 1
     lineage: tuple[tuple[int, float], ...] = ((0, 0.0),)
     end_of_log_kb: float = 0.0
-    """Position of the source at that time, with its family and lineage. The snapshot has all commits up to there."""
+    """Log position of the source at the time of the snapshot. The snapshot contains all commits up to this
+    position.
+    """
     drive: str = "D"
     files: tuple[tuple[str, str], ...] = ()
     """(logical name, path) of each sparse file."""
@@ -111,12 +117,12 @@ class RestoreHistoryRow(Struct, frozen=True, kw_only=True, gc=False):
     database: str
     backup_id: int
     kind: str
-    """D database, I differential, L log."""
+    """D: database, I: differential, L: log."""
     tick: Tick
     replace: bool = False
     recovery: bool = True
     stop_tick: Tick | None = None
-    """Time of STOPAT; None without it."""
+    """Time of the option STOPAT; None without this option."""
 
 
 class Instance(Struct, frozen=True, kw_only=True, gc=False):
@@ -124,27 +130,30 @@ class Instance(Struct, frozen=True, kw_only=True, gc=False):
 
     name: str
     computer: str
-    """Computer of the instance; a default instance has its computer's name."""
+    """Computer on which the instance runs. A default instance has the name of its computer."""
     host: int
     """Index of the instance in the flow model's arrays."""
     version: int = 2005
     edition: str = "Enterprise"
     drives_apart: tuple[str, ...] = ()
-    """Shared disks on which its SQL Server resource does not depend. Database files cannot be placed there."""
+    """Shared disks on which the SQL Server resource does not depend. Database files cannot be created there."""
     clustered: bool = False
     """True for a failover cluster instance. The cluster starts its service on the node that owns its role."""
     installed: tuple[str, ...] = ()
-    """Failover cluster instance: nodes on which Setup installed it."""
+    """Failover cluster instance: nodes on which it is installed."""
     no_tempdb_path: tuple[str, ...] = ()
-    """Failover cluster instance: nodes without the folder of tempdb."""
+    """Failover cluster instance: nodes without the tempdb folder."""
     failure_condition_level: int = 3
     health_check_timeout_ms: int = 60_000
-    """Failover cluster instance: time without a response after which the cluster considers it failed.
+    """Failover cluster instance: time without a response after which the cluster considers the instance
+    failed.
 
     Documented default [DOC: ALTER SERVER CONFIGURATION].
     """
     level: int = 0
-    """Failover cluster instance: number of service packs whose upgrade scripts have run in its system databases."""
+    """Failover cluster instance: number of service packs whose upgrade scripts have run in its system
+    databases.
+    """
     service: Service = Service.RUNNING
     hung: bool = False
     """True while the service runs but does not respond."""
@@ -152,18 +161,18 @@ class Instance(Struct, frozen=True, kw_only=True, gc=False):
     """True if a start was requested while the service was stopping."""
     started_tick: Tick = 0
     crashed_tick: Tick = -1
-    """Tick at which the process last ended without a checkpoint."""
+    """Time at which the process last ended without a checkpoint; -1 if never."""
     service_account: str = "CORP\\sqlservice"
     endpoint: Endpoint | None = field(default_factory=Endpoint)
     tcp_enabled: bool = True
-    """True if TCP/IP is enabled in the configuration; takes effect at the next start of the service."""
+    """True if TCP/IP is enabled in the configuration. This takes effect at the next start of the service."""
     tcp_listening: bool = True
     """True if TCP/IP was enabled at the last start of the service."""
     refused: tuple[tuple[str, str], ...] = ()
-    """(caller, reason) of refused mirroring connections that are already in the ERRORLOG."""
+    """(caller, reason) of refused mirroring connections that the ERRORLOG already contains."""
     max_worker_threads: int = 0
     short_of_threads: bool = False
-    """True if availability groups lack the worker threads that they need."""
+    """True if availability groups lack worker threads."""
     trace_flags: tuple[int, ...] = ()
     master_key: bool = False
     logins: tuple[Login, ...] = ()
@@ -178,32 +187,32 @@ class Instance(Struct, frozen=True, kw_only=True, gc=False):
     """Completed restores of this server, oldest first."""
     agent_running: bool = True
     system_lacks: tuple[str, ...] = ()
-    r"""Permissions that the cluster needs for a group and that NT AUTHORITY\SYSTEM lacks."""
+    r"""Permissions of NT AUTHORITY\SYSTEM that the cluster needs for a group and that were removed."""
     sessions_stopped: tuple[str, ...] = ()
-    """Built-in event sessions that are stopped."""
+    """Built-in Extended Events sessions that are stopped."""
     sessions_started: tuple[str, ...] = ()
-    """Event sessions that were started although they do not start automatically."""
+    """Extended Events sessions that a person started although they do not start automatically."""
     sessions_manual: tuple[str, ...] = ()
-    """Event sessions with STARTUP_STATE = OFF: they do not start with the service."""
+    """Extended Events sessions with STARTUP_STATE = OFF, which do not start with the service."""
     installs: int = 0
     """Number of versions and service packs that were installed since the start of the run."""
 
     @property
     def running(self) -> bool:
-        """Return whether the instance runs. It may still be hung."""
+        """Return whether the instance runs. It may still hang."""
         return self.service is Service.RUNNING
 
     def find_login(self, name: str) -> Login | None:
-        """Return the login of that name, without regard to case."""
+        """Return the login named *name*, or None. Case does not matter."""
         return next((login for login in self.logins if login.name.lower() == name.lower()), None)
 
     def find_snapshot(self, name: str) -> Snapshot | None:
-        """Return the database snapshot of that name, without regard to case."""
+        """Return the database snapshot named *name*, or None. Case does not matter."""
         return next((snapshot for snapshot in self.snapshots if snapshot.name.lower() == name.lower()), None)
 
     @property
     def answering(self) -> bool:
-        """Return whether a client that reaches the instance gets a response."""
+        """Return whether the instance runs and does not hang, so that it responds to clients that reach it."""
         return self.service is Service.RUNNING and not self.hung
 
 
@@ -211,7 +220,7 @@ class Instance(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Volume(Struct, frozen=True, kw_only=True, gc=False):
-    """Drive of a server."""
+    """Drive of a computer with a size limit."""
 
     letter: str
     size_kb: float
@@ -223,34 +232,36 @@ class Computer(Struct, frozen=True, kw_only=True, gc=False):
     name: str
     cores: int = 8
     site: str = "nec"
-    """Name of the hardware in flow/sites.py."""
+    """Name of its hardware in flow/sites.toml."""
     domain: str = "CORP"
     powered: bool = True
     shutting_down: bool = False
     """True while the operating system shuts down."""
     nic_up: bool = True
-    """False while all network cables are pulled."""
+    """False while all network cables are unplugged."""
     blocked_ports: tuple[int, ...] = ()
-    """Ports that the firewall closes to incoming connections."""
+    """Ports on which the firewall blocks incoming connections."""
     used_ports: tuple[int, ...] = (1433,)
     """Ports that other programs already use."""
     volumes: tuple[Volume, ...] = ()
-    """Drives with a size limit. C, D and L exist without an entry and have no limit; other drives need an entry."""
+    """Drives with a size limit. C, D and L exist without an entry and have no limit; any other drive needs an
+    entry.
+    """
     failed_drives: tuple[str, ...] = ()
     """Letters of failed drives."""
     log_disk_factor: float = 1.0
     data_disk_factor: float = 1.0
     cpu_factor: float = 1.0
-    """Slowdown factor of the processors by faults; 1 is healthy."""
+    """Slowdown factor of the processors; faults increase it, and 1 means no slowdown."""
 
 
 class Link(Struct, frozen=True, kw_only=True, gc=False):
-    """Network from one server (or client) to another, in one direction."""
+    """Network connection from one server or client to another, in one direction."""
 
     up: bool = True
-    """False: carrier lost; the network stacks at both ends report it."""
+    """False if the carrier is lost, which the network stacks at both ends report."""
     passing: bool = True
-    """False: packets are dropped without a report."""
+    """False if packets are dropped without any report."""
     rtt_ms: float = 0.2
     jitter_ms: float = 0.0
     loss: float = 0.0

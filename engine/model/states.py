@@ -1,17 +1,17 @@
-"""Roles and states, by their numbers in the catalog views."""
+"""Roles and states, with their numbers in the catalog views."""
 
 from enum import IntEnum, StrEnum
 
 
 class Role(IntEnum):
-    """mirroring_role of sys.database_mirroring."""
+    """Values of mirroring_role in sys.database_mirroring."""
 
     PRINCIPAL = 1
     MIRROR = 2
 
 
 class MirrorState(IntEnum):
-    """mirroring_state of sys.database_mirroring (2005 to 2014)."""
+    """Values of mirroring_state in sys.database_mirroring (2005 to 2014)."""
 
     SUSPENDED = 0
     DISCONNECTED = 1
@@ -21,7 +21,7 @@ class MirrorState(IntEnum):
 
 
 class Safety(IntEnum):
-    """mirroring_safety_level."""
+    """Values of mirroring_safety_level in sys.database_mirroring."""
 
     UNKNOWN = 0
     OFF = 1
@@ -29,7 +29,7 @@ class Safety(IntEnum):
 
 
 class WitnessState(IntEnum):
-    """mirroring_witness_state: each partner's own view of its link to the witness."""
+    """Values of mirroring_witness_state: a partner's knowledge of its connection to the witness."""
 
     UNKNOWN = 0
     CONNECTED = 1
@@ -37,7 +37,7 @@ class WitnessState(IntEnum):
 
 
 class DbState(IntEnum):
-    """state of sys.databases."""
+    """Values of state in sys.databases."""
 
     ONLINE = 0
     RESTORING = 1
@@ -49,7 +49,7 @@ class DbState(IntEnum):
 
 
 class RecoveryModel(IntEnum):
-    """recovery_model of sys.databases."""
+    """Values of recovery_model in sys.databases."""
 
     FULL = 1
     BULK_LOGGED = 2

@@ -6,10 +6,10 @@ from typing import Literal
 from engine.constants import TICKS_PER_S
 
 Tick = int
-"""Simulated time in steps of 10 ms since the start."""
+"""Simulated time since the start of the run, in steps of 10 ms."""
 
 Key = tuple[str, str]
-"""(server, database): key of one copy of a database."""
+"""(server, database): key of a database copy."""
 
 
 TimerName = Literal[
@@ -29,10 +29,12 @@ TimerName = Literal[
     "setup.removed", "startup.complete", "tsql.continue", "tsql.job_stop", "tsql.kill", "tsql.step",
     "tsql.step_done", "tsql.step_skipped",
 ]  # fmt: skip
-"""Names of all timers. mypy rejects a name that is missing here; the packages' tables of handlers use them as keys."""
+"""Names of all timers. mypy rejects a name that is missing here. The handler tables of the packages use them
+as keys.
+"""
 
 Handlers = dict[TimerName, Callable[..., None]]
-"""Function that each timer calls."""
+"""Timer name -> function that is called when the timer expires."""
 
 
 def to_ticks(seconds: float) -> Tick:

@@ -1,7 +1,7 @@
 """World as plain data: frozen parts in dictionaries, so that fork, hash and comparison are cheap.
 
-The world contains no rules. A part changes when a new one replaces it (`World.update_copy` and similar). Code
-that holds the old part keeps it unchanged.
+The world contains no rules. A change replaces a part with a new part (`World.update_copy` and similar). Code
+that holds the old part never sees a change of it.
 """
 
 from __future__ import annotations
@@ -33,25 +33,30 @@ from engine.model.times import Key, Tick, TimerName, to_ticks
 # --- cache of `repr()` for immutable parts of a world -----------------------------------------------------
 
 JOINED_TEXTS: Final = 64
-"""Number of texts that are joined at a time. Keeping all texts of a long run would occupy megabytes. Assumed."""
+"""Number of texts that are joined in one piece of the hash input. All texts of a long run would occupy
+megabytes. Assumed.
+"""
 
 
 class ReprCache:
-    """Cache of the texts of frozen parts, by position. Worlds may share one. Only changed parts are formatted again."""
+    """Cache of `repr()` of frozen parts, by dictionary and position. Worlds may share a cache.
+
+    Only changed parts are formatted again.
+    """
 
     def __init__(self) -> None:
         self._entries: dict[str, dict[object, tuple[object, bytes]]] = {}
 
     def __reduce__(self) -> tuple[type[ReprCache], tuple[()]]:
-        """Pickle an empty cache, because a stored world has no caches."""
+        """Pickle an empty cache, because stored worlds contain no caches."""
         return ReprCache, ()
 
     def iterate_items(self, name: str, parts: Mapping[PartKey, object]) -> Iterator[bytes]:
-        """Yield `repr(sorted(parts.items()))` in pieces; *name* distinguishes dictionaries."""
+        """Yield `repr(sorted(parts.items()))` in pieces. *name* identifies the dictionary in the cache."""
         return self._format_list(name, sorted(parts.items()), "({0!r}, {1!r})")
 
     def iterate_values(self, name: str, parts: Iterable[object]) -> Iterator[bytes]:
-        """Yield `repr` of the list of *parts* in pieces."""
+        """Yield `repr(list(parts))` in pieces. *name* identifies the list in the cache."""
         return self._format_list(name, enumerate(parts), "{1!r}")
 
     def _format_list(self, name: str, items: Iterable[tuple[object, object]], form: str) -> Iterator[bytes]:
@@ -70,35 +75,35 @@ class ReprCache:
 
 
 class Settings(Struct, frozen=True, kw_only=True, gc=False):
-    """Derived choices where the documentation is silent. A scenario may set them."""
+    """Choices between behaviors for which the documentation gives no answer. A scenario may set them."""
 
     auto_failover_after_witness_cut: bool = True
-    """True: an automatic failover is possible even if the link between principal and witness had been cut
-    before (facts 4.6).
+    """True if an automatic failover is possible even after the link between principal and witness was cut
+    (facts 4.6).
     """
     resume_on_mirror: bool = True
-    """True: either partner accepts SET PARTNER RESUME. The documentation disagrees with itself."""
+    """True if both partners accept SET PARTNER RESUME. The documentation contradicts itself."""
     witness_off_on_mirror: bool = True
     boot_s: float = 60.0
     restart_service_s: float = 4.0
     start_time: str = START_TIMES[2005]
-    """Wall-clock time that the simulated servers show at tick 0."""
+    """Clock time of the simulated servers at tick 0."""
 
 
 PartKey = TypeVar("PartKey")
 
 Timer = tuple[Tick, int, TimerName, tuple[object, ...]]
-"""(due, order, handler name, arguments of plain data)."""
+"""(tick at which it is due, order within the tick, handler name, arguments of plain data)."""
 
 LogLine = tuple[Tick, int, int, int, str]
-"""A line of an ERRORLOG: (tick, number, severity, state, text)."""
+"""Line of an ERRORLOG: (tick, number, severity, state, text)."""
 
 ClusterLine = tuple[Tick, str, str, str]
-"""A line of a cluster log: (tick, level, component, text)."""
+"""Line of a cluster log: (tick, level, component, text)."""
 
 
 class StoredFile(Protocol):
-    """File on a drive of a server."""
+    """File that is stored on a drive of a server."""
 
     @property
     def size_kb(self) -> float:
@@ -106,36 +111,36 @@ class StoredFile(Protocol):
 
 
 class FieldUse(Flag):
-    """Purposes for which all entries of a part of the world are read. Each part declares its own."""
+    """Operations that use a part of the world. Each part declares its own set."""
 
     NONE = 0
     FORK = auto()
-    """A fork gets its own copy; without this flag it begins empty."""
+    """A fork gets a copy of the part; without this flag the part is empty in a fork."""
     HASH = auto()
-    """The recorded state hash covers it."""
+    """The recorded state hash includes the part."""
     HASH_IF_ANY = auto()
-    """The recorded state hash covers it only if it is not empty, which is rare."""
+    """The recorded state hash includes the part only if it is not empty, which is rare."""
     COMPARE = auto()
-    """A statement that leaves it unchanged counts as a no-op."""
+    """A statement that does not change any such part is a no-op."""
     DECIDE = auto()
-    """The search distinguishes states by it."""
+    """The search distinguishes states by the part."""
     ASK = auto()
-    """Conditions read it, and it changes only with an event."""
+    """Conditions read the part, which changes only with an event."""
     BLOCKS = auto()
-    """Snapshots hold it in shared blocks."""
+    """Snapshots store the part in shared blocks."""
     PACK = auto()
-    """It has entries for each database: distant snapshots compress its blocks."""
+    """The part has entries for each database, so that older snapshots compress its blocks."""
     STATE = FORK | HASH | COMPARE | BLOCKS
 
 
 def define_part(use: FieldUse, make: Callable[[], Any] = dict) -> Any:
-    """Define a part of the world that *make* creates empty."""
+    """Define a part of the world with this use. *make* creates the empty part."""
     return field(default_factory=make, metadata={"use": use})
 
 
 @dataclass(slots=True)
 class World:
-    """Complete state that determines the future. Copies of it share their frozen parts."""
+    """Complete state that determines the future of a run. Forks share its frozen parts."""
 
     # -- shared by forks
     seed: int
@@ -144,21 +149,22 @@ class World:
     settings: Settings = field(default_factory=Settings)
     tick: Tick = 0
     sql_work: int = 0
-    """Total T-SQL work. The part above the capacity of the elapsed ticks is still waiting
+    """Total T-SQL work so far. Work above the capacity of the elapsed ticks still waits
     (engine/tsql/batches/work.py).
     """
     counter: int = 0
-    """Last number used for an id or for the order of timers within a tick."""
+    """Last number that was used as an ID or as the order of a timer within its tick."""
     log_was_full: bool = field(default=False, compare=False)
     windows_held_log: bool = field(default=False, compare=False)
-    """True if a log has been full, or held by a window's transaction, since the start; not part of the state.
+    """True if an open transaction of a window has held log since the start; *log_was_full*, if a log was
+    full.
 
-    While it is False, no log needs this check.
+    Both are not part of the state. While they are False, some checks are skipped.
     """
     settlings: int = field(default=0, compare=False)
-    """Number of changes other than the passage of time; not part of the state."""
+    """Number of changes other than the passage of time. It is not part of the state."""
     written: ReprCache = field(default_factory=ReprCache, repr=False, compare=False)
-    """Cache of the parts' `repr()` from the last hash. Forks share it."""
+    """Cache of `repr()` of the parts, from the last state hash. Forks share it."""
     # -- in the order in which the state hash reads them
     computers: dict[str, Computer] = define_part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK)
     instances: dict[str, Instance] = define_part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK)
@@ -178,90 +184,96 @@ class World:
         FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK | FieldUse.PACK
     )
     files: dict[tuple[str, str], StoredFile] = define_part(FieldUse.STATE | FieldUse.DECIDE)
-    """(server, path) -> backup or certificate file."""
+    """(server, path) -> file on a drive, such as a backup or a certificate."""
     sessions: dict[str, Any] = define_part(FieldUse.HASH | FieldUse.BLOCKS | FieldUse.FORK)
-    """Open SQL connections of the T-SQL windows, by window name."""
+    """Window name -> open SQL connection of this T-SQL window."""
     batches: dict[str, Any] = define_part(FieldUse.STATE | FieldUse.DECIDE)
-    """Running batches, by window name."""
+    """Window name -> running batch."""
     transfers: dict[int, tuple[str, str, float]] = define_part(FieldUse.STATE | FieldUse.DECIDE)
-    """File copies in progress: number -> (from, to, KB/s)."""
+    """Number -> (source server, target server, KB/s) of a file copy in progress."""
     monitor: dict[Key, Any] = define_part(FieldUse.STATE | FieldUse.ASK)
-    """Rows that the Database Mirroring Monitor has recorded."""
+    """Copy -> rows that the Database Mirroring Monitor has recorded on its server."""
     objects: dict[tuple[str, str, str], Any] = define_part(FieldUse.STATE | FieldUse.ASK)
-    """(server, system database, name) -> tables, procedures and views that scripts created there."""
+    """(server, system database, name) -> table, procedure or view that a script created there."""
     commits: dict[tuple[int, int], Commit] = define_part(FieldUse.STATE | FieldUse.DECIDE)
-    """(family, branch of the log) -> latest commit of a T-SQL window in it; the contents of user databases."""
+    """(family, branch of the log) -> latest commit of a T-SQL window. Commits hold the contents of user
+    databases.
+    """
     errorlog: dict[str, tuple[LogLine, ...]] = define_part(FieldUse.HASH | FieldUse.COMPARE | FieldUse.FORK)
     """Server -> latest lines of its ERRORLOG, for xp_readerrorlog. Each line is also an event."""
     sources: dict[int, Key] = define_part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK | FieldUse.PACK)
-    """Source of the flow model -> copy that writes this log."""
+    """Source of the flow model -> copy that writes its log."""
     streams: dict[int, Key | None] = define_part(
         FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK | FieldUse.PACK
     )
-    """Stream of the flow model -> copy that receives it; None without a receiver."""
+    """Stream of the flow model -> copy that receives it, or None."""
     groups: dict[int, Group] = define_part(FieldUse.STATE)
-    """Number -> mirroring session or availability group. Groups stay here after their end."""
+    """Number -> mirroring session or availability group. An entry remains after its group has ended."""
     clusters: dict[str, Cluster] = define_part(FieldUse.STATE | FieldUse.ASK)
     nodes: dict[str, Node] = define_part(FieldUse.STATE | FieldUse.ASK)
-    """Cluster services, by computer."""
+    """Computer -> cluster service on it."""
     replicas: dict[tuple[str, int], ReplicaState] = define_part(FieldUse.STATE | FieldUse.ASK)
     """(server, group) -> the server's knowledge of its replica."""
     listeners: dict[str, str | None] = define_part(FieldUse.STATE | FieldUse.ASK)
     """Network name of a listener -> server that responds to it; None while it is offline."""
     records: dict[str, NameRecord] = define_part(FieldUse.STATE | FieldUse.ASK)
-    """Name server records of listeners that have their own addresses."""
+    """Network name of a listener with its own addresses -> DNS record."""
     clusterlog: dict[str, tuple[ClusterLine, ...]] = define_part(FieldUse.STATE)
     """Node -> latest lines of its cluster log."""
     variables: dict[tuple[str, str], str] = define_part(FieldUse.STATE)
-    """(node, name in lowercase) -> text of a variable at its PowerShell prompt."""
+    """(node, name in lowercase) -> text of a variable at the node's PowerShell prompt."""
     programs: dict[str, Program] = define_part(
         FieldUse.HASH_IF_ANY | FieldUse.COMPARE | FieldUse.ASK | FieldUse.BLOCKS | FieldUse.FORK
     )
-    """Results of external programs that the scenario evaluates, by the name in their logins."""
+    """Name in its logins -> results of an external program that the scenario evaluates."""
     evicted: dict[str, ClusterConfig] = define_part(FieldUse.HASH_IF_ANY | FieldUse.BLOCKS | FieldUse.FORK)
-    """Evicted computer -> its last cluster database, from which its instances know their groups."""
+    """Evicted computer -> last cluster database. Its instances still know their groups from it."""
     exits: dict[str, UngracefulExits] = define_part(FieldUse.HASH_IF_ANY | FieldUse.BLOCKS | FieldUse.FORK)
-    """Ungraceful exits of nodes, by computer."""
+    """Computer -> ungraceful exits of this node."""
     contact_keys: dict[int, tuple[tuple[int, str, str], ...]] = define_part(FieldUse.BLOCKS | FieldUse.FORK)
-    """Group -> keys of its contacts, in order; not part of the state."""
+    """Group -> keys of its contacts, in order. It is not part of the state."""
     failovers: list[Failover] = define_part(
         FieldUse.COMPARE | FieldUse.ASK | FieldUse.BLOCKS | FieldUse.FORK, list
     )
     latest_failover: dict[int, int] = define_part(FieldUse.BLOCKS | FieldUse.FORK)
-    """Mirroring session, or database of an availability group -> index of its latest failover in *failovers*."""
+    """Number of a mirroring session, or of a database in an availability group -> index of its latest
+    failover in *failovers*.
+    """
     faults: list[Fault] = define_part(FieldUse.COMPARE | FieldUse.BLOCKS | FieldUse.FORK, list)
     timers: list[Timer] = define_part(FieldUse.PACK | FieldUse.BLOCKS | FieldUse.FORK, list)
     dirty: set[int] = define_part(FieldUse.FORK, set)
-    """Sources whose setup, or whose streams' setup, may have changed since the last step of the flow model."""
+    """Sources for which setups of the source or its streams may have changed since the last update of the
+    flow model.
+    """
     changed: set[str] = define_part(FieldUse.FORK, set)
     """Databases that have changed since the last propagation of changes."""
     outbox: list[Event] = define_part(FieldUse.NONE, list)
-    """Events that no observer has received yet; not part of the state."""
+    """Events that no observer has received yet. They are not part of the state."""
 
     # --- change -----------------------------------------------------------------------------------------
 
     def next_id(self) -> int:
-        """Return a number that no other object of the world has."""
+        """Return a new number that no other object of the world has."""
         self.counter += 1
         return self.counter
 
     def call_at(self, tick: Tick, handler: TimerName, *args: object) -> None:
-        """Schedule a call of *handler* at *tick*, or at the next tick if *tick* is past."""
+        """Set a timer that calls *handler* at *tick*, or at the next tick if *tick* is past."""
         heapq.heappush(self.timers, (max(tick, self.tick), self.next_id(), handler, args))
 
     def call_after(self, seconds: float, handler: TimerName, *args: object) -> None:
-        """Set a timer that calls *handler* with *args* after some seconds."""
+        """Set a timer that calls *handler* after *seconds*."""
         self.call_at(self.tick + to_ticks(seconds), handler, *args)
 
     def cancel_calls(self, handler: TimerName, *first: object) -> None:
-        """Cancel all calls of *handler* whose first arguments are *first*."""
+        """Cancel all timers of *handler* whose first arguments are *first*."""
         self.timers = [
             timer for timer in self.timers if (timer[2], timer[3][: len(first)]) != (handler, first)
         ]
         heapq.heapify(self.timers)
 
     def update_copy(self, key: Key, **changes: FieldOf[DatabaseCopy]) -> DatabaseCopy:
-        """Change fields of a copy and note the change; return the new copy."""
+        """Replace fields of a copy, mark the change, and return the new copy."""
         old_copy = self.copies[key]
         new_copy = self.copies[key] = replace(old_copy, **changes)
         self.changed.add(new_copy.database)
@@ -271,62 +283,62 @@ class World:
         return new_copy
 
     def update_mirroring(self, key: Key, **changes: FieldOf[Membership]) -> DatabaseCopy:
-        """Change the server's knowledge of the copy's mirroring session."""
+        """Replace fields of the server's knowledge about the copy's mirroring session. Return the new copy."""
         return self.update_copy(key, mirroring=replace(self.copies[key].mirroring, **changes))
 
     def update_availability(self, key: Key, **changes: FieldOf[AvailabilityMembership]) -> DatabaseCopy:
-        """Change the server's knowledge of the copy's availability group."""
+        """Replace fields of the server's knowledge about the copy's availability group. Return the new copy."""
         return self.update_copy(key, availability=replace(self.copies[key].availability, **changes))
 
     def store_contact(self, key: tuple[int, str, str], contact: Contact) -> None:
-        """Store a connection and note the change."""
+        """Store the knowledge about a connection, and list its key in *contact_keys*."""
         if key not in self.contacts:
             self.contact_keys[key[0]] = (*self.contact_keys.get(key[0], ()), key)
         self.contacts[key] = contact
 
     def remove_contact(self, key: tuple[int, str, str]) -> None:
-        """Remove a contact, if there is one."""
+        """Remove the knowledge about a connection, if it exists."""
         if self.contacts.pop(key, None) is not None:
             self.contact_keys[key[0]] = tuple(
                 [other_key for other_key in self.contact_keys[key[0]] if other_key != key]
             )
 
     def list_contacts(self, group: int) -> list[tuple[tuple[int, str, str], Contact]]:
-        """Return key and contact of every connection of a group."""
+        """Return (key, contact) of every connection of a group."""
         return [(key, self.contacts[key]) for key in self.contact_keys.get(group, ())]
 
     def mark_log_changed(self, copy: DatabaseCopy) -> None:
-        """Note that the setup of the log that *copy* writes or receives may have changed."""
+        """Mark that the setup of the log that *copy* writes or receives may have changed."""
         source = self.find_source_of(copy)
         if source is not None:
             self.dirty.add(source)
 
     def find_source_of(self, copy: DatabaseCopy) -> int | None:
-        """Return the source of the log that *copy* writes or receives; None without one."""
+        """Return the source of the log that *copy* writes or receives, or None."""
         if copy.source is None and copy.stream in self.streams:
             return self.flow.get_source_of(copy.stream)
         return copy.source
 
     def update_instance(self, name: str, **changes: FieldOf[Instance]) -> Instance:
-        """Change fields of an instance and note the change; return the new instance."""
+        """Replace fields of an instance, mark the change, and return the new instance."""
         new_instance = self.instances[name] = replace(self.instances[name], **changes)
         self.mark_all_logs_changed()
         return new_instance
 
     def update_computer(self, name: str, **changes: FieldOf[Computer]) -> Computer:
-        """Change fields of a computer and note the change; return the new computer."""
+        """Replace fields of a computer, mark the change, and return the new computer."""
         new_computer = self.computers[name] = replace(self.computers[name], **changes)
         self.mark_all_logs_changed()
         return new_computer
 
     def mark_session_changed(self, guid: int) -> None:
-        """Note that the setup of the log of session *guid* may have changed."""
+        """Mark that the setups of the logs of group *guid* may have changed."""
         self.changed.update(self.groups[guid].databases)
         for copy in self.list_group_copies(guid):
             self.mark_log_changed(copy)
 
     def mark_all_logs_changed(self) -> None:
-        """Note that the setup of every log may have changed."""
+        """Mark that the setup of every log may have changed."""
         self.dirty.update(self.sources)
         self.changed.update(self.availability)
 
@@ -337,14 +349,14 @@ class World:
         server: str | None = None,
         database: str | None = None,
     ) -> None:
-        """Append an event at the current tick."""
+        """Append an event at the current tick to the outbox."""
         self.outbox.append(Event(self.tick, data, text, server, database))
 
     # --- queries ----------------------------------------------------------------------------------------
 
     @property
     def t_s(self) -> float:
-        """Return the time in seconds since the start of the run."""
+        """Return the time since the start of the run, in seconds."""
         return self.tick / TICKS_PER_S
 
     def get_computer_of(self, instance: str) -> Computer:
@@ -352,7 +364,7 @@ class World:
         return self.computers[self.instances[instance].computer]
 
     def get_computer(self, name: str) -> Computer:
-        """Return the computer of that name, or the computer of the instance of that name."""
+        """Return the computer named *name*, or the computer of the instance named *name*."""
         return self.computers.get(name) or self.get_computer_of(name)
 
     def list_instances_on(self, computer: str) -> list[str]:
@@ -365,13 +377,13 @@ class World:
         return [copies[server, database] for server in self.instances if (server, database) in copies]
 
     def create_session(self, database: str) -> int:
-        """Return the number of a new mirroring session of *database*."""
+        """Create a mirroring session of *database* and return its number."""
         guid = self.next_id()
         self.groups[guid] = Group(kind="mirroring", databases=(database,))
         return guid
 
     def find_copy_in_session(self, guid: int | None, server: str | None) -> DatabaseCopy | None:
-        """Return the copy on *server* that belongs to session *guid* in that server's knowledge."""
+        """Return the copy on *server* that, as this server knows, belongs to session *guid*; otherwise None."""
         group = self.groups.get(guid or 0)
         if group is None or group.kind != "mirroring":
             return None
@@ -379,17 +391,17 @@ class World:
         return copy if copy is not None and copy.mirroring.guid == guid else None
 
     def list_session_copies(self, guid: int) -> list[DatabaseCopy]:
-        """Return the copies that belong to session *guid* in their servers' knowledge."""
+        """Return the copies that, as their servers know, belong to session *guid*."""
         (database,) = self.groups[guid].databases
         return [copy for copy in self.list_copies_of(database) if copy.mirroring.guid == guid]
 
     def list_group_copies(self, guid: int) -> list[DatabaseCopy]:
-        """Return the copies of all databases that belong to group *guid* in their servers' knowledge."""
+        """Return the copies of all databases that, as their servers know, belong to group *guid*."""
         copies = (copy for database in self.groups[guid].databases for copy in self.list_copies_of(database))
         return [copy for copy in copies if copy.group == guid]
 
     def find_running_failover(self, guid: int | None) -> Failover | None:
-        """Return the running failover of session *guid*, if any."""
+        """Return the running failover of a session or an availability group's database, or None."""
         failover_index = self.latest_failover.get(guid or 0)
         if failover_index is None:
             return None
@@ -397,13 +409,13 @@ class World:
         return None if failover.canceled or failover.online_tick is not None else failover
 
     def list_databases(self) -> list[str]:
-        """Return the names of all databases, in order."""
+        """Return the names of all databases in alphabetical order."""
         return sorted({database for _, database in self.copies})
 
     # --- fork, hash -------------------------------------------------------------------------------------
 
     def fork(self) -> World:
-        """Return an independent world with the same past and, for equal inputs, the same future."""
+        """Return an independent world with the same past. With equal inputs, its future is equal, too."""
         return World(
             self.seed,
             self.chance.fork(),
@@ -413,7 +425,7 @@ class World:
         )
 
     def compute_state_hash(self) -> str:
-        """Return 32 hexadecimal digits of the complete state that determines the future."""
+        """Return 32 hexadecimal digits that identify the complete state."""
         digest = hashlib.blake2b(digest_size=16)
         for piece in self._iterate_state_text():
             digest.update(piece)

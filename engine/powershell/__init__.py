@@ -1,4 +1,4 @@
-"""A PowerShell prompt on a node: the cmdlets with which DBAs look at a failover cluster and change it."""
+"""PowerShell prompt on a node, with the cmdlets that DBAs use to inspect and change a failover cluster."""
 
 from engine.powershell.prompt import run_line
 

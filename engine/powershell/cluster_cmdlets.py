@@ -24,7 +24,7 @@ from engine.protocol import clock
 
 
 def build_cluster_row(world: World, node: str) -> Row:
-    """Return the properties of the cluster, as a node knows it."""
+    """Return the properties of the cluster as *node* knows it."""
     cluster_node = lookup.find_node(world, node)
     cluster = world.clusters[cluster_node.cluster]
     delay = str(round(1000 * cluster.heartbeat_s))
@@ -52,9 +52,8 @@ FIRST_VERSIONS: Final = {
     "QuarantineDuration": "2016",
     "StatusInformation": "2016",
 }
-"""Properties of a cluster or node, and the version of Windows Server that brought them.
-
-Documented [DOC: failover clustering quorum]; the quarantine known.
+"""Property of a cluster or node -> first version of Windows Server that has it. Documented [DOC: failover
+clustering quorum], except for the known quarantine properties.
 """
 
 
@@ -76,7 +75,7 @@ def _get_lower_priority_node(world: World, name: str | None) -> int:
 
 
 def build_node_row(world: World, observer: str, node: Node) -> Row:
-    """Return the properties of a node, as *observer* knows them."""
+    """Return the properties of a node as *observer* knows it."""
     cluster_node = lookup.find_node(world, observer)
     row = {
         "Name": node.name,
@@ -124,7 +123,7 @@ def get_group(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
 
 
 def _list_piped_nodes(piped: PipelineTable | None) -> set[str] | None:
-    """Return the nodes from the pipeline, to which the groups or resources are limited; None without such nodes."""
+    """Return the nodes in the pipeline, which limit the listed groups or resources. None: no limit."""
     return {row["Name"] for row in piped.rows} if piped is not None and piped.kind == "node" else None
 
 
@@ -208,7 +207,7 @@ def set_quorum(world: World, node: str, call: CmdletCall, piped: PipelineTable |
 
 
 def get_cluster(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Execute Get-Cluster, with the name of this cluster or of one of its nodes."""
+    """Execute Get-Cluster. Its argument may be the name of this cluster or of one of its nodes."""
     lookup.check_cluster(world, node, call, call.get_values("name", 0))
     return PipelineTable("cluster", ("Name",), (build_cluster_row(world, node),))
 
@@ -232,7 +231,7 @@ def get_owner_node(world: World, node: str, call: CmdletCall, piped: PipelineTab
 
 
 def get_log(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Execute Get-ClusterLog: return the lines of the log file that the real cmdlet writes. Times are UTC."""
+    """Execute Get-ClusterLog. It returns the lines that the real cmdlet writes to a file. Times are UTC."""
     name = call.get_value("node", 0) or node
     member = lookup.find_member(world, node, name, call)
     minutes = call.get_value("timespan")
@@ -265,11 +264,11 @@ def move_group(world: World, node: str, call: CmdletCall, piped: PipelineTable |
 
 
 STARTED: Final = (ResourceState.ONLINE, ResourceState.ONLINE_PENDING)
-"""States in which Start-ClusterGroup changes nothing and only returns the group."""
+"""States of a group in which Start-ClusterGroup only returns the group."""
 
 
 def build_group_cmdlet(act: Callable[[World, str, str], None]) -> Cmdlet:
-    """Build Start-ClusterGroup or Stop-ClusterGroup, which apply *act* to a role."""
+    """Build the cmdlet Start-ClusterGroup or Stop-ClusterGroup, which applies *act* to a role."""
 
     def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         role = lookup.find_role(world, node, lookup.read_single_name(call, piped, "group"), call)
@@ -282,7 +281,7 @@ def build_group_cmdlet(act: Callable[[World, str, str], None]) -> Cmdlet:
 
 
 def build_resource_cmdlet(act: Callable[[World, str, str], None]) -> Cmdlet:
-    """Build Start-ClusterResource or Stop-ClusterResource, which apply *act* to a resource."""
+    """Build the cmdlet Start-ClusterResource or Stop-ClusterResource, which applies *act* to a resource."""
 
     def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         name = lookup.find_resource(world, node, lookup.read_single_name(call, piped, "resource"), call)[
@@ -345,7 +344,7 @@ def start_node(world: World, node: str, call: CmdletCall, piped: PipelineTable |
 
 
 def stop_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Execute Stop-ClusterNode. It refuses to stop a node if the cluster would lose quorum. [DOC: Stop-ClusterNode]."""
+    """Execute Stop-ClusterNode. It fails if the cluster would lose quorum. [DOC: Stop-ClusterNode]."""
     name = lookup.find_member(world, node, lookup.read_single_name(call, piped, "node", node), call).name
     lookup.require_computer(world, node, name, call)
     if not commands.would_keep_quorum(world, name):
@@ -356,7 +355,7 @@ def stop_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
 
 
 def remove_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Execute Remove-ClusterNode: evict a node without asking, as with -Force."""
+    """Execute Remove-ClusterNode. It evicts a node without a confirmation, as with -Force."""
     commands.evict_node(
         world, lookup.find_member(world, node, lookup.read_single_name(call, piped, "node"), call).name, node
     )
@@ -364,7 +363,7 @@ def remove_node(world: World, node: str, call: CmdletCall, piped: PipelineTable 
 
 
 def build_pause_cmdlet(paused: bool) -> Cmdlet:
-    """Build Suspend-ClusterNode or Resume-ClusterNode."""
+    """Build the cmdlet Suspend-ClusterNode (*paused*) or Resume-ClusterNode."""
 
     def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         member = lookup.find_member(world, node, lookup.read_single_name(call, piped, "node", node), call)
@@ -377,7 +376,7 @@ def build_pause_cmdlet(paused: bool) -> Cmdlet:
 
 
 def set_owner_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Execute Set-ClusterOwnerNode: set the possible owners of a resource or the preferred owners of a group."""
+    """Execute Set-ClusterOwnerNode: set the possible owners of a resource or preferred owners of a group."""
     groups = call.get_values("group")
     if piped is not None and piped.kind == "group":
         groups = tuple(row["Name"] for row in piped.rows)
@@ -401,7 +400,7 @@ def set_owner_node(world: World, node: str, call: CmdletCall, piped: PipelineTab
 
 
 def get_network(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Execute Get-ClusterNetwork: return a network for each subnet of the cluster."""
+    """Execute Get-ClusterNetwork. It returns one network for each subnet of the cluster."""
     subnets = _list_subnets(world, node)
     rows = tuple(
         {
@@ -423,7 +422,7 @@ def _list_subnets(world: World, node: str) -> dict[str, str]:
 
 
 def get_interface(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Execute Get-ClusterNetworkInterface: an interface is Unavailable while its node is down.
+    """Execute Get-ClusterNetworkInterface. The interface of a node that is down is Unavailable.
 
     [DOC: CLUSTER_NETINTERFACE_STATE]
     """
@@ -442,7 +441,7 @@ def get_interface(world: World, node: str, call: CmdletCall, piped: PipelineTabl
 
 
 # --- Get-ClusterParameter and Set-ClusterParameter --------------------------------------------------------
-# Private properties of a resource.
+# They show and set the private properties of a resource.
 
 MAXIMUM: Final = 2**32 - 1
 HEALTH_CHECK_MINIMUM_MS: Final = 15_000
@@ -454,7 +453,7 @@ publishptrrecords remappipenames resourcedata statusnetbios statusdns statuskerb
 lastdnsupdatetime dnssuffix probeport probefailurethreshold overrideaddressmatch enablenetbios dhcpaddress dhcpserver
 dhcpsubnetmask leaseexpirestime leaseobtainedtime
 """
-"""Private properties that only the real resources have."""
+"""Private properties that real resources have and the simulation lacks."""
 
 
 def _build_missing_parameter_error(call: CmdletCall, key: str, name: str) -> Exception:
@@ -477,13 +476,13 @@ class ResourceParameter(Struct, frozen=True):
     value: str
     kind: str = "String"
     assign: Callable[[int], object] | None = None
-    """Function that sets a number; None if the property is read-only."""
+    """Function that sets a numeric property; None if the property is read-only."""
     minimum: int = 0
     maximum: int = MAXIMUM
 
 
 def _list_instance_parameters(world: World, name: str) -> list[ResourceParameter]:
-    """Return the properties of SQL Server, which accepts level 0 too [DOC: failover policy of instances]."""
+    """Return the properties of a SQL Server resource [DOC: failover policy of instances]."""
     instance = world.instances[name]
     return [
         _build_number_parameter("FailureConditionLevel", instance.failure_condition_level,
@@ -500,7 +499,7 @@ def _build_number_parameter(
 
 
 def _list_group_parameters(world: World, node: str, group: AvailabilityGroup) -> list[ResourceParameter]:
-    """Return the properties of an availability group [DOC: flexible failover policy]."""
+    """Return the properties of an availability group resource [DOC: flexible failover policy]."""
 
     def put(change: Callable[[AvailabilityGroup], AvailabilityGroup]) -> object:
         return config.update_group(world, node, group.guid, change)

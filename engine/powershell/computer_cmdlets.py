@@ -1,4 +1,4 @@
-"""Cmdlets and commands about a computer: names, network, folders."""
+"""Cmdlets and commands for computers: names, network, folders."""
 
 import re
 from typing import Final
@@ -13,7 +13,10 @@ from engine.protocol.startup import SQL_PORT
 
 
 def _find_target(world: World, name: str) -> str | None:
-    """Return the computer that a name of a computer, an instance or an online listener leads to."""
+    """Return the computer that a name refers to: of a computer, an instance or an online listener.
+
+    None if unknown.
+    """
     listeners = {key.lower(): server for key, server in world.listeners.items()}
     spelled = {key.lower(): key for key in (*world.computers, *world.instances)}
     listener = listeners.get(name.lower()) or spelled.get(name.lower())
@@ -41,7 +44,7 @@ def test_connection(world: World, node: str, call: CmdletCall, piped: PipelineTa
 
 
 def _is_listening(world: World, computer: str, port: int) -> bool:
-    """Return whether an instance on the computer listens on a port that the firewall lets through."""
+    """Return whether an instance on the computer listens on *port* and the firewall does not block it."""
     if port in world.computers[computer].blocked_ports:
         return False
     local = [
@@ -70,7 +73,10 @@ def _list_known_names(world: World) -> set[str]:
 
 
 def _resolve_addresses(world: World, node: str, name: str) -> tuple[str, ...]:
-    """Return the addresses that the name server has for a listener (online or offline), an instance or a computer."""
+    """Return the addresses that the name server has for a known name.
+
+    It is the name of a listener (online or offline), an instance or a computer.
+    """
     groups = world.nodes[node].config.groups if node in world.nodes else ()
     for group in groups:
         if group.listener is not None and group.listener.name.lower() == name.lower():
@@ -108,7 +114,7 @@ def _read_folder(call: CmdletCall) -> str:
 
 
 def test_path(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Execute Test-Path; only the folder of tempdb on a local disk is simulated."""
+    """Execute Test-Path. Only the tempdb folder on a local disk is simulated."""
     path = _read_folder(call)
     if path.lower() != instances.TEMPDB_FOLDER.lower():
         raise CommandNotSimulatedError(f"Test-Path {path}")
@@ -116,7 +122,7 @@ def test_path(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
 
 
 def create_item(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Execute New-Item for the folder of tempdb."""
+    """Execute New-Item for the tempdb folder."""
     path, kind = _read_folder(call), call.get_value("itemtype")
     if path.lower() != instances.TEMPDB_FOLDER.lower() or kind.lower() != "directory":
         raise CommandNotSimulatedError(f"New-Item {path}")
@@ -136,7 +142,7 @@ PING: Final = re.compile(r"ping(?:\.exe)?\s+([\w.-]+)", re.IGNORECASE)
 
 
 def _find_reachable_address(world: World, node: str, name: str) -> str | None:
-    """Return the address that a ping of *name* from *node* reaches; None if there is no response."""
+    """Return the address that responds to a ping of *name* from *node*, or None."""
     target = _find_target(world, name)
     is_present = (
         target is not None and world.computers[target].powered and network.is_passing(world, node, target)
@@ -150,7 +156,7 @@ def _find_reachable_address(world: World, node: str, name: str) -> str | None:
 
 
 def execute_ping(world: World, node: str, name: str) -> str:
-    """Execute ping."""
+    """Execute the command ping."""
     if name.lower() not in _list_known_names(world):
         return f"Ping request could not find host {name}. Please check the name and try again."
     address = _find_reachable_address(world, node, name)
@@ -171,7 +177,7 @@ def test_ping(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
 
 
 def import_module(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Execute Import-Module. It accepts modules that are always loaded here."""
+    """Execute Import-Module. It accepts only modules that are always loaded here."""
     name = call.get_value("name", 0)
     if name.lower() in ("failoverclusters", "nettcpip", "dnsclient"):
         return EMPTY_TABLE

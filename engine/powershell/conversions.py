@@ -1,4 +1,4 @@
-"""Conversion of arguments: numbers, wildcard patterns and regular expressions, with PowerShell's errors.
+"""Conversion of arguments to numbers, wildcard patterns and regular expressions, with PowerShell's errors.
 
 [DOC: about parameters; about wildcards; about regular expressions]
 """
@@ -17,10 +17,10 @@ TYPES: Final = {
     "u": "UInt32",
     "i": "Int32",
 }
-"""Mark of a parameter -> its .NET type."""
+"""Type code of a parameter (after the colon in PARAMETERS) -> its .NET type."""
 
 NUMBERS: Final = {"u": (0, 2**32 - 1), "i": (-(2**31), 2**31 - 1)}
-"""Mark of a numeric parameter -> minimum and maximum."""
+"""Type code of a numeric parameter -> minimum and maximum."""
 
 NUMBER: Final = re.compile(r"\s*([+-]?)(?:0x([0-9a-f]{1,16})|(\d{1,20})(?:\.(\d{0,20}))?)\s*", re.IGNORECASE)
 
@@ -28,13 +28,16 @@ NUMBER: Final = re.compile(r"\s*([+-]?)(?:0x([0-9a-f]{1,16})|(\d{1,20})(?:\.(\d{
 def build_binding_error(
     call: CmdletCall, text: str, id: str, category: str = "InvalidArgument", kind: str = ""
 ) -> ShellError:
-    """Return the error of an argument that PowerShell cannot bind to a parameter."""
+    """Return the error for an argument that PowerShell cannot bind to a parameter."""
     exception = f"ParameterBinding{kind}Exception"
     return ShellError(call.name, text, category, f"{id},{call.name}", exception=exception)
 
 
 def to_number(call: CmdletCall, parameter: str, value: str, mark: str) -> str:
-    """Return the number in *value* as digits. Raises ShellError for another text or a number outside the type."""
+    """Return the number in *value* as decimal digits. *mark* is the type code of the parameter.
+
+    Raise ShellError for a text that is not a number, or for a number outside the range of the type.
+    """
     name, (minimum, maximum) = TYPES[mark], NUMBERS[mark]
     number_match = NUMBER.fullmatch(value)
     if number_match is None:
@@ -53,7 +56,7 @@ def to_number(call: CmdletCall, parameter: str, value: str, mark: str) -> str:
 
 
 def check_range(call: CmdletCall, parameter: str, value: str) -> None:
-    """Raise ShellError for a value outside the range or the set of a parameter."""
+    """Raise ShellError for a value that is outside the parameter's range or not one of its allowed words."""
     key = (call.name.lower(), parameter.lower())
     minimum, maximum = RANGES.get(key, (-math.inf, math.inf))
     allowed = SETS.get(key, ())
@@ -87,20 +90,20 @@ SETS: Final = {("test-netconnection", "informationlevel"): ("Quiet", "Detailed")
 
 
 def _round_half_even(integer: int, fraction: str) -> int:
-    """Round to the nearest integer, and halves to the even one, as .NET does."""
+    """Return *integer* plus the decimal digits *fraction*, rounded. Halves round to even, as in .NET."""
     half_digits = "5".ljust(len(fraction), "0")
     return integer + (fraction > half_digits or (fraction == half_digits and integer % 2 == 1))
 
 
 def has_wildcards(pattern: str) -> bool:
-    """Return whether the text is a pattern, not a plain name."""
+    """Return whether the text is a wildcard pattern and not a plain name."""
     return bool(set(pattern) & set("*?["))
 
 
 def compile_wildcard(cmdlet: str, pattern: str) -> re.Pattern[str]:
-    """Return the regular expression of a pattern with *, ?, sets in brackets and backticks.
+    """Return the regular expression for a wildcard pattern with *, ?, [sets] and backtick escapes.
 
-    Raises ShellError for an invalid pattern.
+    Raise ShellError for an invalid pattern.
     """
     parts, char_index = list[str](), 0
     while char_index < len(pattern):
@@ -133,7 +136,7 @@ def _build_wildcard_error(cmdlet: str, pattern: str) -> ShellError:
 
 
 QUANTIFIERS_MAX: Final = 4
-"""Most quantifiers of a pattern, so that a match of a short text takes a bounded time. Ours."""
+"""Maximum number of quantifiers in a pattern, so that matching a short text takes bounded time. Our choice."""
 
 _QUANTIFIER: Final = re.compile(r"(?<!\\)(?:\\\\)*([*+]|(?<!\()\?|\{\d)")
 _QUANTIFIED_GROUP: Final = re.compile(r"(?<!\\)\)\s*(?:[*+]|\{\d)")
@@ -149,13 +152,13 @@ PROBLEMS: Final = (
     ("bad character range", "[x-y] range in reverse order."),
     ("min repeat greater", "Illegal {x,y} with x > y."),
 )
-"""Beginning of the library's message -> .NET's text for an invalid regular expression. Documented by .NET's
+"""(beginning of Python's message, .NET's message) for an invalid regular expression. Documented by .NET's
 resources.
 """
 
 
 def compile_regular_expression(pattern: str) -> re.Pattern[str]:
-    """Return a compiled regular expression. Raises ShellError for an invalid one."""
+    """Return a compiled regular expression. Raise ShellError for an invalid pattern."""
     if len(_QUANTIFIER.findall(pattern)) > QUANTIFIERS_MAX or _QUANTIFIED_GROUP.search(pattern):
         raise CommandNotSimulatedError(f'The regular expression "{pattern}"')
     try:

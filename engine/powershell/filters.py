@@ -1,4 +1,4 @@
-"""Cmdlets that process the objects of a pipeline: they filter, sort, count or format.
+"""Cmdlets that process the objects of a pipeline: filter, sort, count or format them.
 
 [DOC: about pipelines]
 """
@@ -25,14 +25,17 @@ COMPARISONS: Final[dict[str, Callable[[str, str], bool]]] = {
     "lt": lambda value, wanted: _parse_number(value) < _parse_number(wanted),
     "le": lambda value, wanted: _parse_number(value) <= _parse_number(wanted),
 }
-"""Comparisons of lowercase texts; PowerShell ignores case."""
+"""Comparison operator -> function of two lowercase texts, because PowerShell ignores case."""
 
 PATTERNS: Final = ("like", "notlike", "match", "notmatch")
-"""Comparisons with a wildcard pattern or a regular expression."""
+"""Comparison operators whose right side is a wildcard pattern or a regular expression."""
 
 
 def _has_match(cmdlet: str, comparison: str, value: str, pattern: str) -> bool:
-    """Return whether the value matches the pattern. Raises ShellError for an invalid pattern."""
+    """Return whether the comparison of the value with the pattern is true.
+
+    Raise ShellError for an invalid pattern.
+    """
     if comparison.endswith("like"):
         match = conversions.compile_wildcard(cmdlet, pattern).fullmatch(value)
     else:
@@ -59,7 +62,7 @@ def _passes_filter(call: CmdletCall, row: Row, name: str, comparison: str, wante
 
 
 def _read_conditions(call: CmdletCall) -> list[tuple[str, str, str]]:
-    """Return (property, comparison, value) of all conditions, which must all hold."""
+    """Return (property, comparison, value) of all conditions. An object must meet all of them."""
     script = call.get_value("filterscript", 0)
     if not script.startswith("{"):
         keys = (*COMPARISONS, *PATTERNS)
@@ -102,13 +105,13 @@ def measure_objects(call: CmdletCall, piped: PipelineTable | None) -> PipelineTa
 
 
 def _find_properties(cmdlet: str, table: PipelineTable, wanted: str) -> list[str]:
-    """Return the properties of the table that match *wanted*, which may be a pattern."""
+    """Return the properties of the table that match *wanted*, which is a name or a wildcard pattern."""
     pattern = conversions.compile_wildcard(cmdlet, wanted)
     return [key for key in table.rows[0] if pattern.fullmatch(key)] or [wanted]
 
 
 def build_format_cmdlet(as_list: bool) -> Callable[[CmdletCall, PipelineTable | None], PipelineTable]:
-    """Build Format-List (*as_list*) or Format-Table."""
+    """Build the cmdlet Format-List (*as_list*) or Format-Table."""
 
     def shaped(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         if piped is None or not piped.rows:
@@ -127,7 +130,7 @@ def build_format_cmdlet(as_list: bool) -> Callable[[CmdletCall, PipelineTable | 
 
 
 def select_property(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Execute ForEach-Object { $_.Name } or ForEach-Object Name, which returns one property of each object."""
+    """Execute ForEach-Object { $_.Name } or ForEach-Object Name. It returns one property of each object."""
     script_match = PROPERTY_SCRIPT.fullmatch(call.get_value("process", 0) or call.get_value("membername", 0))
     if script_match is None or len(call.plain) > 1:
         raise CommandNotSimulatedError(f"{call.name} with this script")
@@ -148,7 +151,7 @@ FILTERS: Final[dict[str, Callable[[CmdletCall, PipelineTable | None], PipelineTa
     "select-object": build_format_cmdlet(as_list=False),
     "format-list": build_format_cmdlet(as_list=True),
 }
-"""Cmdlets that process objects of a pipeline, by lowercase name."""
+"""Lowercase name -> cmdlet that processes the objects of a pipeline."""
 
 ALIASES: Final = {
     "where": "Where-Object", "?": "Where-Object", "foreach": "ForEach-Object", "%": "ForEach-Object",

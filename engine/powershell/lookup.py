@@ -1,4 +1,4 @@
-"""Look-up of nodes, groups and resources of a cluster by the names in a cmdlet's arguments."""
+"""Lookup of nodes, groups and resources of a cluster by the names in a cmdlet's arguments."""
 
 from collections.abc import Callable, Collection
 from typing import Final
@@ -20,7 +20,7 @@ EMPTY_TABLE: Final = PipelineTable("nothing")
 
 
 def require_service(world: World, node: str, call: CmdletCall) -> None:
-    """Raise the error of a cmdlet on a node without a running cluster service."""
+    """Raise an error unless the cluster service runs on *node*, with quorum."""
     if node not in world.nodes or not world.nodes[node].partition:
         raise ShellError(call.name, NO_SERVICE, "ConnectionError", f"ClusterRpcConnection,{call.name}")
 
@@ -34,7 +34,7 @@ NO_CLUSTER: Final = (
 
 
 def check_cluster(world: World, node: str, call: CmdletCall, values: tuple[str, ...]) -> None:
-    """Raise the error for a name that is neither this cluster nor one of its nodes."""
+    """Raise an error for a -Cluster argument that is neither this cluster nor one of its nodes."""
     state = world.nodes.get(node)
     known_names = {".", "localhost", node.lower(), *(name.lower() for name in world.nodes)}
     known_names |= {state.cluster.lower()} if state is not None and state.cluster else set()
@@ -43,7 +43,7 @@ def check_cluster(world: World, node: str, call: CmdletCall, values: tuple[str, 
 
 
 def require_computer(world: World, node: str, name: str, call: CmdletCall) -> None:
-    """Raise the error of a cmdlet about a node whose computer does not respond."""
+    """Raise an error unless the computer of the node *name* responds to *node*."""
     computer = world.computers[name]
     answers = computer.powered and world.nodes[name].service not in ("off", "starting")
     if not answers or (name != node and not network.is_passing(world, node, name)):
@@ -52,12 +52,12 @@ def require_computer(world: World, node: str, name: str, call: CmdletCall) -> No
 
 
 def find_node(world: World, node: str) -> Node:
-    """Return the cluster's entry for the prompt's node, as that node knows it."""
+    """Return the node at whose prompt the cmdlet runs."""
     return world.nodes[node]
 
 
 def find_member(world: World, node: str, name: str, call: CmdletCall) -> Node:
-    """Return a node of the cluster by name. Raises ShellError."""
+    """Return the node of the cluster named *name*. Raise ShellError if it does not exist."""
     cluster = world.clusters[find_node(world, node).cluster]
     member_name = next((candidate for candidate in cluster.nodes if candidate.lower() == name.lower()), None)
     if member_name is None:
@@ -66,7 +66,7 @@ def find_member(world: World, node: str, name: str, call: CmdletCall) -> Node:
 
 
 def list_roles(world: World, node: str) -> list[ClusterRole]:
-    """Return the roles of the cluster and the two groups that every cluster has."""
+    """Return the roles of the cluster, and the two groups that every cluster has."""
     return [
         *find_node(world, node).config.roles,
         _build_storage_group(world, node),
@@ -75,7 +75,7 @@ def list_roles(world: World, node: str) -> list[ClusterRole]:
 
 
 def build_core_group(world: World, node: str) -> ClusterRole:
-    """Return the core cluster group (name, address, witness). It is shown but not simulated as a role."""
+    """Return the core cluster group (name, address, witness), which can only be displayed."""
     witness = find_node(world, node).config.witness
     nodes = world.clusters[find_node(world, node).cluster].nodes
     rows = [
@@ -104,7 +104,7 @@ def _build_storage_group(world: World, node: str) -> ClusterRole:
 
 
 def find_role(world: World, node: str, name: str, call: CmdletCall) -> ClusterRole:
-    """Return a role of the cluster by name. Raises ShellError."""
+    """Return the role of the cluster named *name*. Raise ShellError if it does not exist."""
     cluster_role = find_node(world, node).config.find_role(name)
     if name.lower() in (CORE.lower(), STORAGE.name.lower()):
         raise ShellError(
@@ -122,12 +122,12 @@ STORAGE: Final = ClusterRole(name="Available Storage", kind="storage", owner="")
 
 
 def list_resources(world: World, node: str) -> list[tuple[ClusterRole, Resource]]:
-    """Return all resources with their roles."""
+    """Return (role, resource) for all resources of the cluster."""
     return [(role, resource_entry) for role in list_roles(world, node) for resource_entry in role.resources]
 
 
 def find_resource(world: World, node: str, name: str, call: CmdletCall) -> tuple[ClusterRole, Resource]:
-    """Return a resource with its role by name. Raises ShellError."""
+    """Return (role, resource) for the resource named *name*. Raise ShellError if it does not exist."""
     matching_resources = [
         role_and_resource
         for role_and_resource in list_resources(world, node)
@@ -148,14 +148,17 @@ def find_resource(world: World, node: str, name: str, call: CmdletCall) -> tuple
 
 
 def read_names(call: CmdletCall, piped: PipelineTable | None, kind: str) -> tuple[str, ...]:
-    """Return the names in a cmdlet's arguments: from the pipeline, -Name, or the first position."""
+    """Return the object names for a cmdlet: from the pipeline, -Name, or the first positional argument."""
     if piped is not None and piped.kind == kind:
         return tuple(row["Name"] for row in piped.rows)
     return call.get_values("name", 0)
 
 
 def match_names(call: CmdletCall, names: Collection[str], patterns: Collection[str]) -> list[str]:
-    """Return the wanted names; replace a pattern by the known names that match it. Raises ShellError."""
+    """Return the names that *patterns* select. A wildcard pattern selects all matching *names*.
+
+    A plain name is returned even if it is unknown. Raise ShellError for an invalid pattern.
+    """
     names_found = list[str]()
     for pattern in patterns:
         if conversions.has_wildcards(pattern):
@@ -167,7 +170,7 @@ def match_names(call: CmdletCall, names: Collection[str], patterns: Collection[s
 
 
 def read_single_name(call: CmdletCall, piped: PipelineTable | None, kind: str, default: str = "") -> str:
-    """Return the single name for a cmdlet. Raises ShellError for none or several."""
+    """Return the first object name for a cmdlet, or *default*. Raise ShellError without any name."""
     first_name = next(iter(read_names(call, piped, kind)), default)
     if not first_name:
         text = "Cannot process command because of one or more missing mandatory parameters: Name."

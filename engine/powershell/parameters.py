@@ -1,4 +1,4 @@
-"""Parameters of each cmdlet: the existing ones, the simulated ones, and their full names.
+"""Parameters of each cmdlet: existing parameters, simulated parameters, and their full names.
 
 [DOC: about parameters]
 """
@@ -73,12 +73,13 @@ PARAMETERS: Final[dict[str, str]] = {
     " Expand",
     "format-list": "Property | InputObject GroupBy View ShowError DisplayError Force Expand",
 }
-"""Parameters by cmdlet: simulated ones first, then after | those that only the product has. An alias follows
-its name, `:` and a mark of TYPES the name of one with another type than String. `@2012R2` after a name or an alias
-is the first Windows Server that has it.
+"""Cmdlet -> parameters. The simulated ones come before `|`, those that only PowerShell has come after it. An
+alias follows the name after `/`. A type code of TYPES follows after `:` if the type is not String.
+`@2012R2` after a name or an alias is the first Windows Server that has it.
 
-Documented; each cluster cmdlet also has -Cluster. The versions are those of [DOC: failover cluster cmdlets of 2008 R2;
-failover cluster cmdlets of 2012; failover cluster cmdlets of 2012 R2; failover cluster cmdlets of 2016; Where-Object].
+Documented; each cluster cmdlet also has -Cluster. The versions are those of [DOC: failover cluster cmdlets of
+2008 R2; failover cluster cmdlets of 2012; failover cluster cmdlets of 2012 R2; failover cluster cmdlets of
+2016; Where-Object].
 """
 
 CMDLETS_BY_WINDOWS: Final = {
@@ -89,7 +90,7 @@ CMDLETS_BY_WINDOWS: Final = {
     " new-clusternameaccount get-clustergroupset new-clustergroupset remove-clustergroupset set-clustergroupset",
     "2022": "get-clusteraffinityrule new-clusteraffinityrule remove-clusteraffinityrule set-clusteraffinityrule",
 }
-"""First version of Windows Server -> cmdlets that it brought. All others are the same in every version.
+"""First version of Windows Server -> its new cmdlets. All other cmdlets exist in every version.
 
 [DOC: failover cluster cmdlets of 2012; failover cluster cmdlets of 2012 R2; failover cluster cmdlets of 2016;
 failover cluster cmdlets of 2022]
@@ -99,18 +100,18 @@ COMMON: Final = (
     "Verbose/vb Debug/db ErrorVariable/ev WarningAction/wa WarningVariable/wv InformationAction/infa "
     "InformationVariable/iv OutVariable/ov OutBuffer/ob PipelineVariable/pv"
 )
-"""Parameters of every cmdlet. -ErrorAction is accepted as well and has no effect: the prompt shows every error."""
+"""Parameters of every cmdlet. -ErrorAction is also accepted but has no effect: the prompt shows every error."""
 
 SWITCHES: Final = """
 forcequorum preventquorum drain force uselocaltime clearquarantine nowitness cloudwitness ignorepersistentstate autosize
 wrap descending quiet whatif confirm ignorelocked choosebestnode forcedrain cleanupdisks passthru nowait verbose debug
 skipclusterstate ignorestorageconnectivityloss unique
 """
-"""Parameters without a value, by lowercase full name."""
+"""Parameters without a value (switches), by full name in lowercase."""
 
 
 FILTERS: Final = ("-object", "-table", "-list")
-"""Ends of the names of cmdlets whose parameters may lack an argument at this prompt."""
+"""Suffixes of the cmdlets whose parameters may lack an argument at this prompt."""
 
 
 class Parameter(Struct, frozen=True):
@@ -119,17 +120,17 @@ class Parameter(Struct, frozen=True):
     name: str
     is_simulated: bool
     mark: str
-    """Mark of its type in `conversions.TYPES`."""
+    """Type code in `conversions.TYPES`."""
 
 
 def _is_known(word: str, windows: str) -> bool:
-    """Return whether the version of Windows Server has a name such as Drain@2012."""
+    """Return whether *windows* has the name *word*, which may state its first version, such as Drain@2012."""
     first_version = word.partition("@")[2].replace("R2", " R2")
     return not first_version or WINDOWS.index(windows) >= WINDOWS.index(first_version)
 
 
 def check_cmdlet(name: str, windows: str) -> None:
-    """Raise ShellError for a cmdlet that a later version of Windows Server brought."""
+    """Raise ShellError for a cmdlet that *windows* does not have yet."""
     for first_version, names in CMDLETS_BY_WINDOWS.items():
         if name.lower() in names.split() and WINDOWS.index(windows) < WINDOWS.index(first_version):
             text = (
@@ -142,7 +143,7 @@ def check_cmdlet(name: str, windows: str) -> None:
 
 
 def _find(cmdlet: str, prefix: str, windows: str) -> list[Parameter]:
-    """Return the parameters with a name, an alias or a prefix of these in lowercase; one if the name is exact."""
+    """Return the parameters whose name or alias begins with *prefix*, or the single one that is equal to it."""
     cmdlet_names, _, other_names = PARAMETERS[cmdlet].partition("|")
     own_names = f"{cmdlet_names} ErrorAction/ea" + (" Cluster" if "-cluster" in cmdlet else "")
     prefixed = list[Parameter]()
@@ -159,13 +160,13 @@ def _find(cmdlet: str, prefix: str, windows: str) -> list[Parameter]:
 
 
 def is_switch(cmdlet: str, prefix: str) -> bool:
-    """Return whether a parameter has no value; *cmdlet* may be unknown."""
+    """Return whether the parameter has no value. *cmdlet* may be unknown."""
     found = _find(cmdlet.lower(), prefix.lower(), WINDOWS[-1]) if cmdlet.lower() in PARAMETERS else []
     return (found[0].name if len(found) == 1 else prefix).lower() in SWITCHES.split()
 
 
 def _find_single(call: CmdletCall, given_name: str, windows: str) -> Parameter:
-    """Return the parameter with a name, an alias or an unambiguous prefix. Raises ShellError."""
+    """Return the parameter with this name, alias or unambiguous prefix. Raise ShellError if there is none."""
     found = _find(call.name.lower(), given_name.lower(), windows)
     if not found:
         text = f"A parameter cannot be found that matches parameter name '{given_name}'."
@@ -178,10 +179,10 @@ def _find_single(call: CmdletCall, given_name: str, windows: str) -> Parameter:
 
 
 def resolve(call: CmdletCall, windows: str) -> CmdletCall:
-    """Return the call with full names of its parameters in lowercase.
+    """Return the call with the full lowercase names of its parameters.
 
-    Raises ShellError for a parameter that this version of Windows Server does not have, CommandNotSimulatedError for
-    one that is not simulated.
+    Raise ShellError for a parameter that this version of Windows Server does not have. Raise
+    CommandNotSimulatedError for a parameter that is not simulated.
     """
     values_by_name: dict[str, tuple[str, ...]] = {}
     for given_name, values in call.named.items():
@@ -204,7 +205,7 @@ def resolve(call: CmdletCall, windows: str) -> CmdletCall:
             conversions.check_range(call, parameter.name, value)
         if not parameter.is_simulated or (
             name == "wait" and values != ("0",)
-        ):  # every cmdlet returns at once in this simulation
+        ):  # cmdlets return immediately in this simulation
             raise CommandNotSimulatedError(f"-{given_name} of {call.name}")
         if name == "confirm" and values != ("$false",):
             raise CommandNotSimulatedError(f"-{given_name} of {call.name}")

@@ -1,4 +1,4 @@
-"""Pipeline of commands: parser, objects that pass along it, and the layout of PowerShell's tables and errors."""
+"""Pipeline of commands: its parser, the objects that pass through it, and the layout of tables and errors."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -10,11 +10,11 @@ TOKEN: Final = re.compile(r"""\s*(?:'([^']*)'|"([^"]*)"|(\||,)|(\{[^{}]*\}|[^\s|
 """Token: a quoted text, a punctuation mark, a script block or a word."""
 
 PARAMETER: Final = re.compile(r"-(?![\d.])\S")
-"""Beginning of a parameter; a minus sign before a digit begins a number."""
+"""Beginning of a parameter. A minus sign before a digit begins a number instead."""
 
 
 class ShellError(Exception):
-    """Error that PowerShell shows in red.
+    """Error that PowerShell displays in red.
 
     Arguments: cmdlet (empty for an operator), text, category, id, target, exception.
     """
@@ -36,44 +36,44 @@ class ShellError(Exception):
 
 
 class CommandNotSimulatedError(Exception):
-    """Command or argument that the real PowerShell supports and this prompt does not simulate."""
+    """Error for a command or argument that PowerShell supports and this prompt does not simulate."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"{what} is not simulated.")
 
 
 class CmdletCall(Struct, frozen=True):
-    """Command with its arguments: named ones and positional ones.
+    """Command with its named and positional arguments.
 
-    The names are as typed until `parameters.resolve` replaces them by full names in lowercase.
+    Names are as typed until `parameters.resolve` replaces them with full names in lowercase.
     """
 
     name: str
     named: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Parameter in lower case -> its values."""
+    """Name of a parameter -> its values."""
     plain: tuple[tuple[str, ...], ...] = ()
     """Values without a parameter name, in order."""
 
     def get_value(self, name: str, position: int | None = None) -> str:
-        """Return the value of a parameter, by its name or position; "" if it is omitted."""
+        """Return the value of a parameter by its name or position; "" if it is omitted."""
         return next(iter(self.get_values(name, position)), "")
 
     def get_values(self, name: str, position: int | None = None) -> tuple[str, ...]:
-        """Return the values of a parameter, by its name or its position; none if it is omitted."""
+        """Return the values of a parameter by its name or position; empty if it is omitted."""
         named_values = self.named.get(name.lower())
         if named_values is None and position is not None and position < len(self.plain):
             return self.plain[position]
         return named_values or ()
 
     def has_switch(self, *switches: str) -> bool:
-        """Return whether one of the switches is given."""
+        """Return whether one of the switches is present."""
         return any(switch in self.named for switch in switches)
 
 
 def parse_pipeline(line: str, is_switch: Callable[[str, str], bool]) -> list[CmdletCall]:
-    """Parse the commands of one pipeline, in order. Raises ShellError for an invalid line.
+    """Parse the commands of one pipeline, in order. Raise ShellError for an invalid line.
 
-    *is_switch* says whether the parameter of a cmdlet has no value.
+    *is_switch* returns whether a parameter of a cmdlet has no value.
     """
     calls: list[list[tuple[str, bool]]] = [[]]
     position, text = 0, line.strip()
@@ -126,18 +126,18 @@ Row = Mapping[str, str]
 
 
 class PipelineTable(Struct, frozen=True):
-    """Objects that pass along a pipeline: each with all its properties, and the columns that are shown."""
+    """Objects that pass through a pipeline, with all their properties, and the columns to display."""
 
     kind: str
-    """Kind of objects: node, group, resource, or one that no other cmdlet accepts."""
+    """Kind of the objects: node, group, resource, or a kind that no other cmdlet accepts."""
     columns: tuple[str, ...] = ()
     rows: tuple[Row, ...] = ()
     as_list: bool = False
     text: str = ""
-    """Text that replaces the table."""
+    """Text that is displayed instead of a table."""
 
     def render(self) -> str:
-        """Format the table as text."""
+        """Return the table as displayed text."""
         if self.text or not self.rows:
             return self.text
         if self.as_list:

@@ -1,4 +1,4 @@
-"""Execution of a line at the prompt: the simulated cmdlets, and "not simulated" for all others."""
+"""Execution of a line at the prompt: simulated cmdlets run, all others report "not simulated"."""
 
 import re
 from functools import partial
@@ -29,7 +29,7 @@ from engine.powershell.pipeline import (
 def run_line(world: World, node: str, line: str) -> None:
     """Run a line at the prompt of *node* and emit the result as an event.
 
-    Raises InputError if the node has no prompt.
+    Raise InputError if the node has no prompt.
     """
     if not world.computers[node].powered:
         raise InputError(build_message("{node} is off", node=node))
@@ -46,7 +46,7 @@ def run_line(world: World, node: str, line: str) -> None:
         except (ShellError, CommandNotSimulatedError) as problem:
             outputs.append(str(problem))
             refused = True
-        except Exception as problem:  # any internal error: it must not end the run of the drill
+        except Exception as problem:  # no internal error of a cmdlet may end the drill
             outputs.append(f"Not simulated: this form of the command; {describe_internal_error(problem)}")
             refused = True
     output = "\n".join(text for text in outputs if text)
@@ -56,24 +56,24 @@ def run_line(world: World, node: str, line: str) -> None:
 
 
 STATEMENT: Final = re.compile(r"""(?:'[^']*'|"[^"]*"|\{[^{}]*\}|[^;])+""")
-"""Statement: the text between semicolons."""
+"""Pattern of a statement: the text between semicolons."""
 COMMENT: Final = re.compile(r"""('[^']*'|"[^"]*")|(?:^|(?<=\s))#.*""")
-"""Quoted text, in which # has no meaning, or a comment."""
+"""Pattern of a quoted text, in which # has no meaning, or of a comment."""
 
 
 def split_statements(line: str) -> list[str]:
-    """Return the statements of a line, without comments."""
+    """Return the statements in a line, without comments."""
     code = COMMENT.sub(lambda match: match[1] or "", line)
     return [part.strip() for part in STATEMENT.findall(code) if part.strip()]
 
 
 VARIABLE: Final = re.compile(r"'[^']*'|(?<!\w)\$(?!_|true\b|false\b|null\b)(\w+)", re.IGNORECASE)
 ASSIGNMENT: Final = re.compile(r"\$(\w+)\s*=\s*(?:'([^']*)'|\"([^\"$]*)\"|(\d+))")
-"""Assignment, such as $node = "NODE_2". Variables can only hold text and numbers."""
+"""Pattern of an assignment, such as $node = "NODE_2". Variables can only hold text and numbers."""
 
 
 def _substitute_variables(world: World, node: str, statement: str) -> str:
-    """Return the statement with the values of its variables. Raises ShellError for an unknown variable."""
+    """Return the statement with variables replaced by their values. Raise ShellError for an unknown variable."""
     if ASSIGNMENT.fullmatch(statement):
         return statement
 
@@ -121,10 +121,10 @@ def _execute_statement(world: World, node: str, line: str) -> str:
 
 
 COMPARED: Final = re.compile(r"(\(.+\)\.\w+)\s+-(eq|ne)\s+['\"]?([^'\"]*)['\"]?", re.IGNORECASE)
-"""Comparison of a property, such as (Get-ClusterNode NODE_1).State -eq "Up"."""
+"""Pattern of a comparison of a property, such as (Get-ClusterNode NODE_1).State -eq "Up"."""
 
 MEMBER: Final = re.compile(r"\((.+)\)\.(\w+)(?:\.Name)?", re.IGNORECASE)
-"""Property of a cmdlet's result, such as (Get-ClusterGroup AG1).OwnerNode."""
+"""Pattern of a property of a cmdlet's result, such as (Get-ClusterGroup AG1).OwnerNode."""
 
 
 def _read_member(table: PipelineTable, name: str, line: str) -> str:
@@ -149,7 +149,7 @@ PER_OBJECT_CMDLETS: Final = frozenset([
 def _run_for_each(
     cmdlet: Cmdlet, world: World, node: str, call: CmdletCall, table: PipelineTable | None
 ) -> PipelineTable:
-    """Run the cmdlet, for several objects one after another, and return all rows."""
+    """Run the cmdlet once per object, if it processes single objects, and return the rows of all results."""
     if call.name.lower() not in PER_OBJECT_CMDLETS:
         return cmdlet(world, node, call, table)
     names = call.get_values("name", 0) if table is None else ()
@@ -176,7 +176,7 @@ def _is_switch(cmdlet: str, parameter: str) -> bool:
 
 
 def _run_pipeline(world: World, node: str, line: str) -> PipelineTable:
-    """Return the output of a pipeline."""
+    """Run a pipeline and return its output."""
     calls, table = parse_pipeline(line, _is_switch), None
     local_node = world.nodes.get(node)
     windows = world.clusters[local_node.cluster].windows if local_node is not None else quorum.WINDOWS[-1]
@@ -204,7 +204,10 @@ def _run_pipeline(world: World, node: str, line: str) -> PipelineTable:
 def _preview_operation(
     world: World, node: str, call: CmdletCall, table: PipelineTable | None
 ) -> PipelineTable:
-    """Return the output of -WhatIf: the operation on each node or service. [DOC: about parameters]."""
+    """Return the output of -WhatIf: the operation that would run on each node or service.
+
+    [DOC: about parameters].
+    """
     if call.name.lower().endswith("-service"):
         rows = services.get_service(world, node, call, table).rows
         targets = [f"{row['DisplayName']} ({row['Name']})" for row in rows]
@@ -253,4 +256,4 @@ CMDLETS: Final[dict[str, Cmdlet]] = {
     "test-connection": computer.test_ping,
     "import-module": computer.import_module,
 }
-"""All simulated commands by lowercase name."""
+"""Lowercase name -> simulated cmdlet."""

@@ -1,4 +1,4 @@
-"""Properties of a cluster and its parts that a line such as (Get-ClusterNode N).NodeWeight = 0 sets."""
+"""Properties of a cluster and its parts that an assignment such as (Get-ClusterNode N).NodeWeight = 0 sets."""
 
 from __future__ import annotations
 
@@ -19,18 +19,20 @@ ASSIGNMENT: Final = re.compile(
     r"\s*=\s*['\"]?(\S+?)['\"]?",
     re.IGNORECASE,
 )
-"""Assignment to a property of one object."""
+"""Pattern of an assignment to a property of one object."""
 
 MAXIMUM: Final = 2**32 - 1
 
 
 class Property(NamedTuple):
-    """Property that can be set: its limits, and the command that sets it on an object from a node."""
+    """Property that can be set: its limits, and the function that sets it."""
 
     minimum: int
     maximum: int
     assign: Callable[[World, str, str, int], None]
-    """Arguments: the world, the name of the object, the node of the prompt, the value."""
+    """Function that sets the property. Arguments: the world, the name of the object, the prompt's node, the
+    value.
+    """
 
 
 def _build_threshold_setter(is_cross: bool) -> Callable[[World, str, str, int], None]:
@@ -91,13 +93,13 @@ PROPERTIES: Final = {
         _build_restart_setter(lambda old, value: replace(old, restart_period_ms=value), "RestartPeriod"),
     ),
 }
-"""(cmdlet, property) in lowercase -> what can be set. Limits documented [DOC: FailoverThreshold; FailoverPeriod;
-RestartAction; RestartPeriod; failover clustering quorum].
+"""(cmdlet, property) in lowercase -> settable property. Limits are documented [DOC: FailoverThreshold;
+FailoverPeriod; RestartAction; RestartPeriod; failover clustering quorum].
 """
 
 
 def assign_property(world: World, node: str, assignment: re.Match[str]) -> str:
-    """Execute an assignment to a property. Raises ShellError, CommandNotSimulatedError or InputError."""
+    """Execute an assignment to a property. Raise ShellError, CommandNotSimulatedError or InputError."""
     cmdlet, *name_forms, key, value = assignment.groups(default="")
     call = CmdletCall(cmdlet)
     lookup.require_service(world, node, call)
@@ -117,7 +119,7 @@ def assign_property(world: World, node: str, assignment: re.Match[str]) -> str:
 
 
 def _find_object_name(world: World, node: str, name: str, call: CmdletCall) -> str:
-    """Return the name of the object in the cluster's spelling. Raises ShellError for an unknown one."""
+    """Return the name of the object as the cluster spells it. Raise ShellError if it does not exist."""
     kind = call.name.lower().removeprefix("get-cluster")
     if not kind:
         lookup.check_cluster(world, node, call, (name,) if name else ())

@@ -1,4 +1,4 @@
-"""Windows services of a node: the cluster service, SQL Server and its Agent, with their cmdlets and the command net.
+"""Windows services of a node (cluster service, SQL Server, its Agent), their cmdlets, the command net.
 
 The texts of the cmdlets are those of PowerShell. [DOC: Stop-Service]
 """
@@ -18,18 +18,18 @@ from engine.protocol import service
 
 
 class WindowsService(Struct, frozen=True):
-    """Service that is installed on a node."""
+    """Windows service that is installed on a node."""
 
     name: str
     display_name: str
     status: str
     server: str = ""
-    """Instance to which it belongs; empty for the cluster service."""
+    """Instance to which the service belongs; empty for the cluster service."""
     agent: bool = False
 
     @property
     def label(self) -> str:
-        """Display name with the name, as in messages of the cmdlets."""
+        """Return the display name and the name, as in messages of the cmdlets."""
         return f"{self.display_name} ({self.name})"
 
 
@@ -40,11 +40,11 @@ STATUSES: Final = {
     Service.STOPPING: "StopPending",
     Service.STOPPED: "Stopped",
 }
-"""Service state -> its status in Get-Service. Known."""
+"""State of a service -> its status in Get-Service. Known."""
 
 
 def _list_installed(world: World, node: str) -> list[str]:
-    """Return the instances on the node, and then the failover cluster instances that run elsewhere."""
+    """Return the instances on the node, then the installed failover cluster instances that run elsewhere."""
     instances = list(world.list_instances_on(node))
     clustered = (
         name
@@ -55,7 +55,7 @@ def _list_installed(world: World, node: str) -> list[str]:
 
 
 def list_services(world: World, node: str) -> list[WindowsService]:
-    """Return the simulated services of a node, by name. The first instance is the default instance."""
+    """Return the simulated services of a node, ordered by name. The first instance is the default instance."""
     running = node in world.nodes and config.is_running(world, world.nodes[node])
     services = [WindowsService(CLUSTER_SERVICE, "Cluster Service", "Running" if running else "Stopped")]
     for index, server in enumerate(_list_installed(world, node)):
@@ -64,7 +64,10 @@ def list_services(world: World, node: str) -> list[WindowsService]:
 
 
 def _list_instance_services(world: World, node: str, server: str, service_name: str) -> list[WindowsService]:
-    """Return SQL Server and its Agent. An instance that runs on another node is stopped here."""
+    """Return the services of an instance: SQL Server and its Agent.
+
+    They are stopped if it runs on another node.
+    """
     instance = world.instances[server]
     status = STATUSES[instance.service] if instance.computer == node else "Stopped"
     agent_status = "Running" if instance.agent_running and status == "Running" else "Stopped"
@@ -83,10 +86,13 @@ def _list_instance_services(world: World, node: str, server: str, service_name: 
 def _find_services(
     world: World, node: str, call: CmdletCall, piped: PipelineTable | None
 ) -> list[WindowsService]:
-    """Return the services that a cmdlet names, with wildcards or from the pipeline. Raises ShellError."""
+    """Return the services that a cmdlet names, by wildcards or in the pipeline.
+
+    Raise ShellError for unknown names.
+    """
     services = list_services(world, node)
     named = {item.name.lower(): item for item in services}
-    for server in _list_installed(world, node):  # MSSQL$NAME and SQLAgent$NAME find the default instance, too
+    for server in _list_installed(world, node):  # MSSQL$NAME and SQLAgent$NAME also find the default instance
         for other_service in _list_instance_services(world, node, server, server):
             named.setdefault(other_service.name.lower(), other_service)
     services_found = []
@@ -98,7 +104,7 @@ def _find_services(
                          "NoServiceFoundForGivenName", f"{name}:String")  # fmt: skip
         services_found.append(named[name.lower()])
     if not services_found and not lookup.read_names(call, piped, "service"):
-        lookup.read_single_name(call, piped, "service")  # the error of a missing name
+        lookup.read_single_name(call, piped, "service")  # raises the error for a missing name
     return services_found
 
 
@@ -112,7 +118,7 @@ CONTROLLER: Final = "System.ServiceProcess.ServiceController:ServiceController"
 
 
 def get_service(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Execute Get-Service: return all simulated services of the node, or those of the given names."""
+    """Execute Get-Service. It returns the named services, or all simulated services of the node."""
     wanted_names = lookup.read_names(call, piped, "service")
     services = _find_services(world, node, call, piped) if wanted_names else list_services(world, node)
     rows = tuple(
@@ -123,7 +129,7 @@ def get_service(world: World, node: str, call: CmdletCall, piped: PipelineTable 
 
 
 def build_service_cmdlet(stop: bool, start: bool) -> Cmdlet:
-    """Build Start-Service, Stop-Service or Restart-Service."""
+    """Build the cmdlet Start-Service (*start*), Stop-Service (*stop*) or Restart-Service (both)."""
 
     def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         for entry in _find_services(world, node, call, piped):
@@ -140,7 +146,7 @@ def build_service_cmdlet(stop: bool, start: bool) -> Cmdlet:
 
 
 def _list_running_dependents(world: World, node: str, service: WindowsService) -> list[WindowsService]:
-    """Return the running services that depend on a service: the Agent on SQL Server."""
+    """Return the running services that depend on a service. Only SQL Server has a dependent: its Agent."""
     if service.agent or not service.server:
         return []
     return [
@@ -155,7 +161,10 @@ def _list_running_dependents(world: World, node: str, service: WindowsService) -
 def _switch_service(
     world: World, node: str, call: CmdletCall, target: WindowsService, stop: bool, start: bool
 ) -> None:
-    """Stop, start or restart a service. A stop includes dependent services, a start of the Agent SQL Server."""
+    """Stop, start or restart a service.
+
+    A stop includes dependent services. A start of the Agent includes SQL Server.
+    """
     if not target.server:
         if stop and target.status == "Running":
             commands.stop_node(world, node)
@@ -164,7 +173,7 @@ def _switch_service(
         return
     instance = world.instances[target.server]
     if instance.computer != node:
-        if start:  # SQL Server cannot start without its disks
+        if start:  # SQL Server cannot start here, because its disks are on another node
             raise _build_error(
                 call,
                 f"Failed to start service '{target.label}'.",
@@ -183,7 +192,7 @@ def _switch_service(
         else:
             instances.fail_agent(world, target.server)
         stop = False
-    elif stop and not start and not instance.clustered:  # the cluster restarts the Agent of its instance
+    elif stop and not start and not instance.clustered:  # in a cluster, the Agent is restarted
         world.update_instance(target.server, agent_running=False)
     if stop and instance.service is not Service.STOPPED:
         service.begin_stop(
@@ -199,9 +208,10 @@ QUORUM_SWITCHES: Final = {"/forcequorum": "fq", "/fq": "fq", "/preventquorum": "
 
 
 def execute_net(world: World, node: str, verb: str, name: str, option: str | None) -> str:
-    """Execute net start and net stop, with /forcequorum or /fq and /pq for the cluster service, and /y for stop.
+    """Execute the command net start or net stop.
 
-    [DOC: forced quorum].
+    Options are /forcequorum (/fq) or /pq at a start of the cluster service, and /y at a stop. [DOC: forced
+    quorum].
     """
     start, call = verb.lower() == "start", CmdletCall(f"net {verb}", {"name": (name,)})
     switch, yes = QUORUM_SWITCHES.get((option or "").lower(), ""), (option or "").lower() in ("/y", "/yes")
@@ -235,9 +245,9 @@ NET_QUESTION: Final = (
     "The following services are dependent on the {0} service.\nStopping the {0} service will also stop these services."
     "\n\n{1}\n\nDo you want to continue this operation? (Y/N) [N]: No valid response was provided."
 )
-"""Question of net stop without /y, which nobody answers at this prompt. Known."""
+"""Question of net stop without /y, which no one can answer at this prompt. Known."""
 
 
 def _format_net_error(text: str, number: int) -> str:
-    """Format an error of the command net, whose texts are known."""
+    """Return an error message of the command net. Its texts are known."""
     return f"{text}\n\nMore help is available by typing NET HELPMSG {number}."
