@@ -62,7 +62,7 @@ def _watch_power(world: World, node: Node) -> None:
         )
         world.nodes[node.name] = replace(world.nodes[node.name], service="stopped")
     elif not powered and node.service != "off":
-        # the last member leaves no one who could notice its loss
+        # no other member exists that could notice the loss
         is_alone = config.list_members(world, node.partition) == [node.name]
         partition = 0 if is_alone else node.partition
         world.cancel_calls("cluster.started", node.name)

@@ -28,7 +28,7 @@ def run_flow(
 ) -> tuple[int, HeldCrossings, HeldCrossings]:
     """Advance all sources by at most *ticks* of 10 ms. Stop after the tick at which an armed crossing holds.
 
-    Return the number of ticks that ran, then the held crossings of the sources and those of the streams. Each
+    Return the number of ticks that ran, the held crossings of sources, and the held crossings of streams. A
     held crossing is a pair (number of the source or stream, armed crossings that hold).
     """
     if flow.memory is not None and samples is None:

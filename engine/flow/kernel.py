@@ -1555,11 +1555,11 @@ def advance(
     """Run at most *ticks* ticks and return the number of ticks that ran.
 
     A run stops after the tick at which an armed crossing holds, and at the whole second at which the result
-    of a level changes. A result of -1 - number means that this source (or stream, counted after the sources)
-    does not balance, which is a defect of this program. Every *sample_interval* ticks of the clock (0:
-    never), all counters are appended to the samples. *source_work* and the three arrays after it are scratch
-    space. So is *counters*, except PASSED (a level changed at the last tick) and HELD (an armed crossing
-    holds at the end).
+    of a level changes. A result of -1 - number means that this source or stream does not balance, which is a
+    defect of this program. Streams are counted after the sources. Every *sample_interval* ticks of the clock
+    (0: never), all counters are appended to the samples. *source_work* and the three arrays after it are
+    scratch space. So is *counters*, except PASSED (a level changed at the last tick) and HELD (an armed
+    crossing holds at the end).
     """
     flow = Arrays(
         sources, source_params, streams, stream_params, host_of, place, hosts, links, history,

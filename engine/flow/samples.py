@@ -30,7 +30,7 @@ LEVEL: Final = 1
 """Compression level of zlib. 1 is the fastest."""
 
 COUNTERS: Final = (*SOURCE_COUNTERS, *STREAM_COUNTERS)
-"""Counters of a source, followed by those of one of its streams."""
+"""Names of the counters of a source, followed by the counters of one of its streams."""
 
 
 StreamNumbers = tuple[int, int]
@@ -320,10 +320,7 @@ class LogPositions(NamedTuple):
 
 
 class SourceReading(Struct, frozen=True):
-    """Current counters of a source. Rates are smoothed over about a second.
-
-    The order is that of `SOURCE_COUNTERS`.
-    """
+    """Current counters of a source, in the order of `SOURCE_COUNTERS`. Rates are smoothed over a second."""
 
     transactions_per_s: float
     response_s: float  # mean of the last second; if no transaction ends, the age of the oldest transaction
@@ -355,10 +352,7 @@ def compute_total_commit_delay_ms(delay_ms: float, transactions_per_s: float, in
 
 
 class StreamReading(Struct, frozen=True):
-    """Current counters of a stream. Rates are smoothed over about a second.
-
-    The order is that of `STREAM_COUNTERS`.
-    """
+    """Current counters of a stream, in the order of `STREAM_COUNTERS`. Rates are smoothed over a second."""
 
     log_send_kb_per_s: float
     redo_kb_per_s: float

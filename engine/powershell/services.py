@@ -1,6 +1,6 @@
 """Windows services of a node (cluster service, SQL Server, its Agent), their cmdlets, the command net.
 
-The texts of the cmdlets are those of PowerShell. [DOC: Stop-Service]
+The cmdlets return the texts of PowerShell. [DOC: Stop-Service]
 """
 
 import re

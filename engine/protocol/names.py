@@ -2,9 +2,9 @@
 
 [DOC: availability group listeners]
 
-The name of a listener resolves to all its addresses (RegisterAllProvidersIP = 1, the default of SQL Server)
-or only to its online address. A client caches the answer for the time to live of the record. A driver tries
-several addresses at once (MultiSubnetFailover=True) or one after the other.
+The name of a listener resolves to all its addresses or only to its online address. RegisterAllProvidersIP =
+1, the default of SQL Server, selects all addresses. A client caches the answer for the time to live of the
+record. A driver tries several addresses at once (MultiSubnetFailover=True) or one after the other.
 """
 
 import math
