@@ -9,27 +9,21 @@ Guarantees
     calls.
     Log positions of a stream never decrease while its source continues. Every source and stream balances: log
     that was written is in a queue, in transit, or hardened. The compiled step checks this and returns the
-    number
-    of the first row that does not balance.
+    number of the first row that does not balance.
     A run stops after the tick at which an armed crossing holds, so the protocol reacts at the exact tick.
 
 How it works
     State is a set of numpy arrays: one row for each source, stream, host and link. Setups (setup.py) describe
-    workload
-    and hardware; derive.py turns them into parameters of a step. kernel.py is the step: connections think,
-    commit,
-    write log, wait for streams, read pages. Each stage is one implicit update, so rates do not depend on the
-    length of
-    the step. advance.py runs ticks, and recovery.py computes the phases of a failover. The kernel is plain
-    Python;
-    `compiled` translates it to C. Forks share the arrays until one fork changes (`share_arrays`), and
-    run_cache.py
-    stores runs of forks with equal histories.
+    workload and hardware; derive.py turns them into parameters of a step. kernel.py is the step: connections
+    think, commit, write log, wait for streams, read pages. Each stage is one implicit update, so rates do not
+    depend on the length of the step. advance.py runs ticks, and recovery.py computes the phases of a
+    failover. The kernel is plain Python; `compiled` translates it to C. Forks share the arrays until one fork
+    changes (`share_arrays`), and run_cache.py stores runs of forks with equal histories.
 
 Why this way
     A search for par plays thousands of forks of a run. A step over arrays costs the same for one commit and
-    for a
-    thousand, has no queue of events, and can stop at any tick. A hundred equal databases are computed once.
+    for a thousand, has no queue of events, and can stop at any tick. A hundred equal databases are computed
+    once.
 
 Rejected
     One event for each transaction: thousands of events in a simulated second. tests/engine compares both
@@ -39,8 +33,7 @@ Rejected
 
 Limits
     Nothing happens between two ticks of 10 ms, and there are no percentiles of response times. See decisions
-    1, 3, 6,
-    18 and 19.
+    1, 3, 6, 18 and 19.
 """
 
 from engine.flow.advance import run_flow, warm_start, warm_up

@@ -1,9 +1,8 @@
 """Entry points of the flow's step.
 
-They run in C from a prebuilt or locally compiled library, otherwise in plain Python.
-
-Both run the code of `kernel.py` and give the same bits. The first call of a function below loads the library,
-so a program that only shows a list does not load it.
+They run in C from a prebuilt or locally compiled library, otherwise in plain Python. Both run the code of
+`kernel.py` and give the same bits. The first call of a function below loads the library, so a program that
+only shows a list does not load it.
 """
 
 from __future__ import annotations
