@@ -92,7 +92,7 @@ SPREAD_FIXED: Final = 0.05
 SPREAD_PAGES: Final = 0.08
 SPREAD_AGREEMENT: Final = 0.25
 SPREAD_ROLE_CHANGE: Final = 0.10
-"""Relative standard deviation of the role change in repeated runs. Assumed."""
+"""Relative standard deviations of the phases in repeated runs. Assumed."""
 
 
 class FailoverTimes(Struct, frozen=True):
@@ -103,13 +103,13 @@ class FailoverTimes(Struct, frozen=True):
     witness agree. It includes the witness's own detection by ping. The flow model adds the redo.
     """
 
-    detection_s: float  # from failure to its detection by the mirror; not part of `failover_s`
+    detection_s: float  # time from the failure to its detection by the mirror; not part of `failover_s`
     close_s: float
     decision_s: float
     page_flush_s: float
     analysis_s: float
     role_change_s: float
-    undo_s: float  # undo after the database is open; not part of `failover_s`
+    undo_s: float  # time of undo after the database is open; not part of `failover_s`
 
     @property
     def failover_s(self) -> float:

@@ -165,9 +165,9 @@ class SampleTable:
         return matrix
 
     def read_entries(self, first_entry: int, numbers: Array) -> Array:
-        """Return every counter of the entries from *first_entry* on, each of the item in *numbers*.
+        """Return all counters of the entries from *first_entry* on.
 
-        -1 gives zeros.
+        *numbers*: item of each entry; -1 gives zeros.
         """
         entries = np.zeros((len(numbers), self._counters), dtype=self._kind)
         start = 0
@@ -258,7 +258,7 @@ class SampleTable:
         return np.zeros((BLOCK, 0, self._counters), dtype=np.float32)
 
     def _unpack_group(self, packed: bytes) -> Array:
-        """Return the at most GROUP items of a compressed group, in the order entry, item, counter."""
+        """Return the items of a compressed group (at most GROUP), in the order entry, item, counter."""
         flat = np.frombuffer(zlib.decompress(packed), dtype=np.float32)
         return flat.reshape(self._counters, -1, BLOCK).transpose(2, 1, 0)
 
@@ -332,7 +332,7 @@ class SourceReading(Struct, frozen=True):
     log_generation_kb_per_s: float
     log_used_kb: float
     log_size_kb: float
-    principal_cpu_percent: float  # of the whole instance
+    principal_cpu_percent: float  # CPU use of the whole instance
     principal_data_writes_kb_per_s: float
     principal_dirty_pages: float
     log_since_checkpoint_kb: float
@@ -358,7 +358,7 @@ class StreamReading(Struct, frozen=True):
     redo_kb_per_s: float
     send_queue_kb: float
     redo_queue_kb: float
-    mirror_cpu_percent: float  # of the whole instance
+    mirror_cpu_percent: float  # CPU use of the whole instance
     mirror_data_writes_kb_per_s: float
     mirror_dirty_pages: float
     sends_per_s: float  # sent messages per second
@@ -373,7 +373,7 @@ class SourceTotals(Struct, frozen=True):
     pages_written: float
     inside_s: float  # connection-seconds inside transactions
     waiting_s: float  # connection-seconds waiting for a commit
-    core_s: float  # of the whole instance
+    core_s: float  # CPU time of the whole instance
 
 
 class StreamTotals(Struct, frozen=True):
@@ -383,4 +383,4 @@ class StreamTotals(Struct, frozen=True):
     redone_kb: float
     pages_written: float  # pages written by the target
     messages: float
-    core_s: float  # of the whole receiving instance
+    core_s: float  # CPU time of the whole receiving instance

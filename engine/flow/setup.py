@@ -28,7 +28,10 @@ class CrossingKind(IntFlag):
 
 
 class Workload(Struct, frozen=True):
-    """Closed population of clients. sites.toml states the source of each figure, and whether it is fitted."""
+    """Workload of a fixed number of clients, each with at most one open request (a closed population).
+
+    sites.toml states the source of each figure, and whether it is fitted.
+    """
 
     name: str
     connections: float  # N, the number of connections
@@ -38,7 +41,7 @@ class Workload(Struct, frozen=True):
     log_kb_per_transaction: float  # l, the log per transaction
     page_touches: float  # p, the number of page changes per transaction
     hot_pages: float  # D, the number of pages over which these changes are distributed
-    compression_ratio: float = 1.0  # wire bytes per log byte when the stream is compressed
+    compression_ratio: float = 1.0  # sent bytes per log byte if the stream is compressed
     transactions_per_business_transaction: float = 1.0  # database transactions per transaction of the client
 
 
@@ -158,7 +161,7 @@ class StreamSetup(Struct, frozen=True):
     jitter_ms: float = 0.0
     loss: float = 0.0  # share of lost packets
     bandwidth_mbps: float = 1000.0
-    compression_ratio: float = 1.0  # wire bytes per log byte; 1 = not compressed
+    compression_ratio: float = 1.0  # sent bytes per log byte; 1 = not compressed
     encryption: bool = True
     enterprise: bool = True  # Standard has one redo thread
     redo_threads: int | None = None  # None = the number that mirroring uses
