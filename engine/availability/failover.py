@@ -225,7 +225,7 @@ def on_redo_done(world: World, stream: int) -> None:
     ):
         return  # the tail of the log is still being sent
     _record_step(world, _update(world, failover, redo_done_tick=world.tick), build_message("redo done"))
-    world.mark_log_changed(world.copies[key])  # redo of this copy no longer delays its opening
+    world.mark_log_changed(world.copies[key])  # the flow model no longer watches its redo
     guid = world.copies[key].availability.guid
     assert guid is not None
     open_if_redone(world, guid, key[0])
