@@ -1,7 +1,7 @@
-"""Database Mirroring Monitor: rows that a job records each minute, thresholds, alerts. Facts 1.7, 2.9, 8.
+"""Database Mirroring Monitor: rows that a job records each minute, thresholds, alerts.
 
 Rows and thresholds belong to one server. Each partner records its own values: the principal its unsent log,
-the mirror its unrestored log.
+the mirror its unrestored log. See facts 1.7, 2.9 and 8 in docs/facts.md.
 """
 
 from __future__ import annotations

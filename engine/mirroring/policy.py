@@ -265,7 +265,7 @@ def _build_terms(awaited: bool, sending: bool, waiting: bool, redoing: bool) -> 
 def _is_catching_up(copy: DatabaseCopy) -> bool:
     """Return whether commits do not wait, because the mirror is SYNCHRONIZING and still has a backlog.
 
-    Facts 3.1: the principal serves clients but is unprotected.
+    The principal serves clients but is unprotected (facts 3.1 in docs/facts.md).
     """
     return copy.mirroring.state is MirrorState.SYNCHRONIZING and copy.mirroring.closing_kb is None
 

@@ -17,9 +17,9 @@ kept its connection to the witness.
 
 
 def list_preconditions(world: World, database: str) -> list[FailoverPrecondition]:
-    """Return all current preconditions of an automatic failover of *database*. Facts 4.1.
+    """Return all current preconditions of an automatic failover of *database*.
 
-    The list is empty if the database is not mirrored.
+    The list is empty if the database is not mirrored. See facts 4.1 in docs/facts.md.
     """
     return [*_list_permanent_preconditions(world, database), *_list_loss_preconditions(world, database)]
 

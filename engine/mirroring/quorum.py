@@ -1,6 +1,6 @@
-"""Rules of quorum in a mirroring session, evaluated with the knowledge of each server. Facts 4.1.
+"""Rules of quorum in a mirroring session, evaluated with the knowledge of each server.
 
-This module changes nothing.
+This module changes nothing. See facts 4.1 in docs/facts.md.
 """
 
 from engine.model import Contact, DatabaseCopy, DbState, MirrorState, Role, Safety, WitnessRecord, World

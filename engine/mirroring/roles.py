@@ -51,7 +51,9 @@ NEXT_STATE: Final[dict[tuple[MirrorState, StateChangeCause], MirrorState]] = {
     (PENDING_FAILOVER, StateChangeCause.STOPPED): DISCONNECTED,
     (SUSPENDED, StateChangeCause.STOPPED): SUSPENDED,
 }
-"""(state, cause) -> next state. Facts 3.1 and 3.3. SUSPENDED survives restarts and lost connections until RESUME."""
+"""(state, cause) -> next state. SUSPENDED survives restarts and lost connections until RESUME. See facts 3.1
+and 3.3 in docs/facts.md.
+"""
 
 
 def apply_state_change(world: World, key: Key, cause: StateChangeCause) -> None:
@@ -128,7 +130,7 @@ STEADY_TRACE: Final[dict[tuple[Role, MirrorState, bool], int]] = {
     (Role.MIRROR, SUSPENDED, True): 9,
     (Role.MIRROR, SUSPENDED, False): 9,
 }
-"""(role, state, witness connected) -> trace ID of this stable state. Facts 3.2."""
+"""(role, state, witness connected) -> trace ID of this stable state. See facts 3.2 in docs/facts.md."""
 
 
 def emit_steady_state(world: World, key: Key) -> None:

@@ -1,8 +1,7 @@
 """Logins, users, the master key and certificates: access to an instance, a database and an endpoint.
 
-Facts 1.4.
-
-Each function takes the server of the statement and raises SqlError with SQL Server's error number.
+Each function takes the server of the statement and raises SqlError with SQL Server's error number. See facts
+1.4 in docs/facts.md.
 """
 
 import zlib

@@ -1,6 +1,7 @@
-"""BACKUP DATABASE and BACKUP LOG: content of the file, duration, and effect on the log. Facts 1.5.
+"""BACKUP DATABASE and BACKUP LOG: content of the file, duration, and effect on the log.
 
-Each function takes the server of the statement and raises SqlError with SQL Server's error number.
+Each function takes the server of the statement and raises SqlError with SQL Server's error number. See facts
+1.5.
 """
 
 from functools import reduce

@@ -1,6 +1,7 @@
-"""CREATE, ALTER and DROP ENDPOINT, the owner of an endpoint, and the permission to connect. Facts 1.3.
+"""CREATE, ALTER and DROP ENDPOINT, the owner of an endpoint, and the permission to connect.
 
-Each function takes the server of the statement and raises SqlError with SQL Server's error number.
+Each function takes the server of the statement and raises SqlError with SQL Server's error number. See facts
+1.3 in docs/facts.md.
 """
 
 from typing import Final

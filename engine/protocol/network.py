@@ -141,10 +141,8 @@ def can_connect(world: World, guid: int, server: str, peer: str, path: NetworkPa
 def is_overloaded(world: World, guid: int, server: str, peer: str) -> bool:
     """Return whether a busy processor delays the pings between the two instances beyond the timeout.
 
-    Facts 5 [MANY].
-
     A server must send and receive a ping within the timeout. At the same load, more databases mean longer
-    delays.
+    delays. See facts 5 in docs/facts.md [MANY].
     """
     for name in (server, peer):
         slower = world.get_computer_of(name).cpu_factor - 1.0

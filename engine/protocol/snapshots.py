@@ -1,6 +1,6 @@
-"""Database snapshots: read-only views of a database at one time, for reports on a mirror. Facts 1.5.
+"""Database snapshots: read-only views of a database at one time, for reports on a mirror.
 
-[DOC: database snapshots]
+See facts 1.5 in docs/facts.md [DOC: database snapshots].
 
 The cost of a snapshot for its source (copy-on-write, growth of its sparse files) is not simulated.
 """

@@ -328,7 +328,7 @@ def find_log_reuse_kb(world: World, copy: DatabaseCopy, source: int) -> float:
 def list_log_holds(world: World, copy: DatabaseCopy, source: int) -> list[tuple[str, float]]:
     """Return (log_reuse_wait_desc, position in KB) of each reason that prevents log reuse after a position.
 
-    Facts 6.5.
+    See facts 6.5 in docs/facts.md.
     """
     model = world.flow
     carried_kb = [
