@@ -106,7 +106,7 @@ Documented [DOC: password must meet complexity requirements].
 
 
 def check_password(password: str, name: str = "") -> None:
-    """Raise 15118 for a password that violates the Windows password policy, for example contains *name*.
+    """Raise 15118 for a password that violates the Windows password policy, for example with *name* in it.
 
     [DOC: password policy; CREATE MASTER KEY]
     """

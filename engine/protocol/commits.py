@@ -74,7 +74,7 @@ def append_commit(world: World, key: Key, edits: tuple[tuple[str, object], ...],
 def can_acknowledge(world: World, key: Key, kb: float) -> bool:
     """Return whether a commit that ends at log position *kb* may be acknowledged to the client.
 
-    It must be hardened here and, if commits wait for other copies, also there.
+    It must be hardened in this copy and in the copies for which commits wait.
     """
     copy = world.copies.get(key)
     if copy is None or copy.delayed_durability == DELAYED_DURABILITY_FORCED:
@@ -156,9 +156,9 @@ def find_other_copies(world: World, copy: DatabaseCopy) -> list[DatabaseCopy]:
 def discard_copy(world: World, copy: DatabaseCopy, remaining_copies: list[DatabaseCopy]) -> None:
     """Discard a copy with its log.
 
-    Count the commits that no remaining copy has as lost, unless already written off.
+    Commits that no remaining copy has count as lost, unless already written off.
 
-    Without *remaining_copies*, the whole database is given up and nothing is counted.
+    Without *remaining_copies*, the whole database is given up and no commit counts as lost.
     """
     if not remaining_copies:
         return

@@ -128,9 +128,7 @@ def run_checkpoint(world: World, server: str, database: str, failed_tick: Tick) 
 def check_data_reachable(copy: DatabaseCopy, operation: str = "read", *, state: int = 2) -> None:
     """Raise 823 if the copy's data volume is lost.
 
-    It is assumed that every query needs a page that is not in memory.
-
-    Derived.
+    Derived: every query is assumed to need a page that is not in memory.
     """
     if copy.data_failed_tick is not None:
         raise SqlError(823, *files.build_io_error_arguments(copy, operation), state=state)

@@ -123,7 +123,7 @@ def alter_endpoint(
 
 
 def drop_endpoint(world: World, server: str, name: str) -> list[Message]:
-    """Drop an endpoint. The sessions of the instance remain, but disconnected."""
+    """Drop an endpoint. The sessions of the instance remain but are disconnected."""
     before = _require_endpoint(world, server, name, "drop")
     _store_endpoint(world, server, None)
     if before.state is EndpointState.STARTED:

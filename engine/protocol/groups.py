@@ -47,8 +47,8 @@ class FailoverPrecondition(Struct, frozen=True):
     seen_in: str
     """View or log that shows the condition, with its server."""
     about: Literal["", "memory", "loss", "beginning"] = ""
-    """Time to which the precondition refers: "" now, "memory" what servers remember at the detection of a
-    loss, "loss" the loss of the writing copy, "beginning" the start of the detection.
+    """Time to which the precondition refers. "": now. "memory": the detection of a loss, as servers remember
+    it. "loss": the loss of the writing copy. "beginning": the start of the detection.
     """
     target: str = ""
     """Secondary or node to which the precondition applies; empty means all targets."""
