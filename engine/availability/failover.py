@@ -413,7 +413,7 @@ def cancel_failover(world: World, key: Key, reason: str) -> None:
 
 
 def close_replica(world: World, server: str, guid: int, reason: str, *, pending: str = "") -> None:
-    """Close the replica on *server*: disconnect its clients and stop writing log."""
+    """Close the replica on *server*: disconnect its clients and stop its log."""
     group = replicas.find_group_config(world, server, guid)
     state = world.replicas.get((server, guid))
     if state is None or state.word in (ReplicaWord.RESOLVING_NORMAL, ReplicaWord.NOT_AVAILABLE):

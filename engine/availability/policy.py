@@ -337,10 +337,9 @@ class AvailabilityPolicy(groups.GroupPolicy):
     def find_backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
         """Return the error with which this copy rejects the backup, or 0.
 
-        Secondaries take log and copy-only backups.
-
-        They must be synchronizing or synchronized [DOC: active secondaries]; the errors without a primary are
-        derived. A secondary of a basic group takes no backup [DOC: basic availability groups].
+        Secondaries allow log and copy-only backups. They must be synchronizing or synchronized [DOC: active
+        secondaries]; the errors without a primary are derived. A secondary of a basic group allows no backup
+        [DOC: basic availability groups].
         """
         if copy.availability.role is ReplicaRole.RESOLVING:
             return 983 if copy.availability.quorum else 988

@@ -38,7 +38,7 @@ def list_preconditions(world: World, database: str) -> list[FailoverPrecondition
 
 
 def _find_newest_group(world: World, guid: int) -> AvailabilityGroup | None:
-    """Return the group in the newest configuration, preferably of a node in a partition with quorum."""
+    """Return the group in the newest configuration. A partition with quorum takes precedence."""
     nodes = sorted(world.nodes.values(), key=lambda node: (bool(node.partition), node.config.epoch))
     return nodes[-1].config.find_group(guid) if nodes else None
 

@@ -1,6 +1,4 @@
-"""Redo of changes that are neither pages nor commits: files and schema of the database.
-
-Errors that stop redo.
+"""Redo of changes that are neither pages nor commits: files and schema of the database, and redo errors.
 
 A file that cannot be created suspends the copy. RESUME retries the same log record. [DOC: add-file failures
 in a group]

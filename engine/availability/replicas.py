@@ -331,7 +331,10 @@ def end_failed_request(world: World, server: str, guid: int) -> None:
 
 
 def await_ready_copies(world: World, key: Key) -> None:
-    """Let commits of a reopened primary *key* wait for copies that are ready but not synchronized."""
+    """Let commits of a reopened primary *key* wait for copies that are not synchronized.
+
+    Only copies that the cluster records as ready for failover count.
+    """
     own_availability = world.copies[key].availability
     group = find_group_config(world, key[0], own_availability.guid or 0)
     ready_servers = (

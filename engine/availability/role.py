@@ -290,7 +290,10 @@ def _fail_without_diagnostics(world: World, group: AvailabilityGroup, server: st
 
 
 def _find_role_group(world: World, role: ClusterRole) -> AvailabilityGroup | None:
-    """Return the group of a role from the newest cluster database, preferably of its partition."""
+    """Return the group of a role from the newest cluster database.
+
+    A node of the partition that runs the role takes precedence.
+    """
     group_issues = [
         ((role in node.config.roles, node.config.epoch), group)
         for node in world.nodes.values()
