@@ -76,8 +76,8 @@ class ClusterRole(Struct, frozen=True, kw_only=True, gc=False):
     tried: tuple[str, ...] = ()
     """Nodes that could not bring it online since it was last online."""
     way: str = ""
-    """How the role comes online: "restart" (on the same node), "failover", or "move" (by a person). "stop"
-    means that it goes offline, "exhausted" that it stays failed after too many failovers. Empty otherwise.
+    """Kind of the role's current transition: "restart" (on the same node), "failover", "move" (by a person)
+    or "stop". "exhausted" means that it stays failed after too many failovers. Empty otherwise.
     """
 
     def find_resource(self, name: str) -> Resource | None:
