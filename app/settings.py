@@ -32,7 +32,10 @@ class WindowSettingKey(Struct, Generic[Value], frozen=True):
 THEME: Final = WindowSettingKey("look/theme", "system")
 FONT_SCALES: Final = (0.8, 0.9, 1.0, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0)
 WIDE_SCREEN_PX, WIDE_SCALE = 1800, 1.2
-"""Width from which text has this size at the first start: text grows before margins do."""
+"""Width of a screen in pixels from which the first start uses this text scale.
+
+Larger text is better than wide margins.
+"""
 FONT_SCALE: Final = WindowSettingKey("look/font_scale", 1.0, bounds=(FONT_SCALES[0], FONT_SCALES[-1]))
 LANGUAGE: Final = WindowSettingKey("look/language", "system")
 REDUCED_MOTION: Final = WindowSettingKey("look/reduced_motion", False)
@@ -85,7 +88,7 @@ class WindowSettings:
             store.clear()  # removes settings that Qt remembers from an earlier window of this process
         self._store = store or _open_profile_settings()
         self.changed: Callable[[], object] = lambda: None
-        """Called after each change."""
+        """Function that is called after each change."""
 
     @property
     def problem(self) -> str:

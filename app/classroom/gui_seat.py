@@ -43,9 +43,9 @@ class GuiSeat:
         self.orders = SeatOrders(self._seat_log.acts)
         self._history: History | None = None
         self._instruction: tuple[int, str] | None = None
-        """Inject that is being applied."""
+        """Number and line of the inject that is being applied; None if there is none."""
         self.missed: list[InstructionMessage] = []
-        """Messages of the skipped time, for the person to read."""
+        """Messages of the skipped time, which the person must still read."""
         self.phase = SeatPhase.JOINING
         self._closed = False
         self.link.start()

@@ -63,10 +63,10 @@ class HostConnection(threading.Thread, Generic[FromHost]):
         super().__init__(daemon=True)
         self.incoming: SimpleQueue[FromHost] = SimpleQueue()
         self.refused = ""
-        """Reason for which the host refused this client."""
+        """Reason why the host refused this client; empty if it did not."""
         self._invitation = invitation
         self._is_welcome = False
-        """The host has welcomed the client over the current connection."""
+        """True if the host has welcomed the client over the current connection."""
         self._loop = asyncio.new_event_loop()
         self._news = asyncio.Event()
         self._has_ended = False
@@ -152,32 +152,32 @@ class HostLink(HostConnection[ToSeat]):
     def __init__(self, where: Invitation | SeatAssignment, seat_log: SeatLog, consent: bool = False) -> None:
         super().__init__(None if isinstance(where, SeatAssignment) else where)
         self.acknowledged = 0
-        """Number of actions that the host has on disk."""
+        """Number of the last entry that is on the host's disk."""
         self.connected = False
-        """A host has welcomed the seat, and the connection is open."""
+        """True if a host has welcomed the seat and the connection is open."""
         self._was_welcomed = False
         self._waiting_since: float | None = None
-        """Time at which the oldest unacknowledged message was sent; None means the host has acknowledged everything."""
+        """Time at which the oldest unacknowledged message was sent; None if everything is acknowledged."""
         self._pinged_at: float | None = None
-        """Time of a ping that the host has not answered yet."""
+        """Time of the ping that the host has not answered yet; None if there is none."""
         self.host_version = ""
-        """Version of the host; empty means an older host that does not send it."""
+        """Program version of the host; empty for an older host that does not send it."""
         self.tick, self.frozen, self.over = 0, False, False
-        """Status of the seat. `wake` sends it immediately."""
+        """Status of the seat. A call of `wake` sends a changed status immediately."""
         self.hand: str | None = None
-        """Question of the seat whose hand is raised; None means the hand is not raised."""
+        """Question of the person; None if the hand is not raised."""
         self.reflection: SubmitReflection | None = None
-        """The person's reflection on the run; None until it is known."""
+        """Reflection of the person on the run; None before it is written."""
         self.consent, self.held = consent, False
         """Two flags: the instructor may observe the seat; the instructor has taken over the seat."""
         self._addresses = [] if isinstance(where, SeatAssignment) else where.addresses
         self._found_addresses: list[str] = []
-        """Addresses that the network has reported."""
+        """Addresses that the search of the network has found."""
         self._search: asyncio.Task[list[str]] | None = None
         self._tries = 0
-        """Attempts since the last welcome."""
+        """Number of connection attempts since the last welcome."""
         self.trying: list[str] = []
-        """Addresses that are being dialed; none while the network is asked for them."""
+        """Addresses that are being dialed; empty while the network is searched."""
         self._seat_log = seat_log
         if isinstance(where, SeatAssignment):
             seat = seat_log.given.seat if seat_log.given is not None else draw_seat_number()

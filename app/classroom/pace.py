@@ -37,7 +37,7 @@ class SeatSpeed:
 
     def __init__(self) -> None:
         self.speed: float | None = None
-        """Simulated seconds per second."""
+        """Simulated seconds per second; None before the first measurement."""
         self._previous: tuple[float, int] | None = None
 
     def record_position(self, tick: int, is_idle: bool) -> None:

@@ -24,7 +24,7 @@ class PeerHosts:
         """
         self._bus, self._seats, self._looks, self._do = bus, seats, looks, do
         self.own = bus.own if bus is not None else "own"
-        """The name of this host among them."""
+        """Name of this host among the hosts of the class."""
         self._last_message_s: dict[str, float] = {}
         """Host -> time of its last message."""
         self._observed_by_peers: dict[str, set[int]] = {}

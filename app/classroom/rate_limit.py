@@ -21,7 +21,7 @@ class RateLimiter:
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._tries: dict[str, tuple[float, float]] = {}
-        """Address -> remaining tries, and the time of that count."""
+        """Address -> remaining attempts, and the time at which they were counted."""
 
     def is_allowed(self, address: str) -> bool:
         """Return whether a code from *address* may be checked now."""

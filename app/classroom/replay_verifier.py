@@ -50,16 +50,16 @@ class ReplayVerifier:
         )
         self._log_of, self._on_verdict, self._weighed = read_log, on_verdict, on_evaluation
         self._unjudged: list[dict[int, list[LogEntry]]] = [{} for _ in range(self._workers.count)]
-        """Per worker: actions of its seats that it has not received."""
+        """Entries that were not sent to each worker yet, by seat. The list has one dictionary per worker."""
         self._unfinished: list[dict[int, None]] = [{} for _ in self._unjudged]
-        """Per worker: seats whose runs need another turn, the longest waiting first."""
+        """Seats whose runs need another turn, the longest waiting first, for each worker."""
         self._to_do = [asyncio.Event() for _ in self._unjudged]
         self._unweighed: list[dict[int, None]] = [{} for _ in self._unjudged]
-        """Per worker: seats whose results changed since their reachable score was computed, oldest first."""
+        """Seats whose verdict is newer than their value, oldest first, for each worker."""
         self._breaks: dict[int, int] = {}
-        """Seat -> how many workers have ended while they played its run alone."""
+        """Seat -> number of worker crashes while the worker replayed only this seat."""
         self._is_alone = [False for _ in self._unjudged]
-        """Per worker: True if its seats are played one at a time, because one of them crashed it."""
+        """True for each worker that replays its seats one at a time, because one of them has crashed it."""
         self._unweighable: set[int] = set()
         """Seats whose evaluation crashed a worker."""
 

@@ -566,7 +566,7 @@ def _draw_dot_row(
         x = _compute_x(value, maximum)
         yield f'<text x="{x:.1f}" y="{base + 20}" text-anchor="middle" fill="#555">{value:.0f}</text>'
     names: dict[int, list[str]] = {}
-    """Names of lines by position in pixels: equal values share a label."""
+    """Position in pixels -> names of the lines there, which share a label."""
     for name, point in ((tr("median"), median(values) if values else None), *lines):
         if point is not None:
             names.setdefault(round(_compute_x(point, maximum)), []).append(name)

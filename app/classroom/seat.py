@@ -86,12 +86,12 @@ class SeatRun:
         self._scenario = parse_scenario(assignment.text, assignment.scenario)
         self.drill = Drill(self._scenario, assignment.seed, assignment.mode)
         self.verdict: LogVerdict | None = None
-        """Host's verdict on the whole log."""
+        """Verdict of the host on the whole log; None before it arrives."""
         self._orders = SeatOrders(seat_log.acts)
         self._seat_log, self._link, self._speed, self._show = seat_log, link, speed, show
         self._shown: RunShown | None = None
         self._listed_entries: dict[int, set[int]] = {}
-        """Seat that is shown -> numbers of its log entries that were listed for the person."""
+        """Seat whose run is shown -> numbers of its log entries that were listed for the person."""
         self._play_again(list_effective_entries(seat_log.acts))
         self._started, self._from = time.monotonic(), self.drill.tick
 

@@ -41,7 +41,7 @@ class SeatAttention:
         self.observers = SeatObservers(the_class, seats, read_log, self._on_observers_changed)
         self.replay = LedReplay(read_log)
         self.peers: PeerHosts | None = None
-        """Peer hosts; set before the first request."""
+        """Peer hosts. The owner sets them before the first request."""
 
     async def execute(self, console: WebSocket, request: requests.OfSeat) -> None:
         """Execute a request about a seat. Raises RequestRefusedError."""

@@ -30,7 +30,7 @@ class SeatObservers:
         """
         self._class, self._seats, self._log_of, self._changed = the_class, seats, log_of, changed
         self._looks: dict[WebSocket, tuple[int, list[LogEntry]]] = {}
-        """Console -> the seat that it observes, and the entries not sent yet."""
+        """Console -> the seat that it observes, and the entries that were not sent to it yet."""
 
     def list_observed_seats(self) -> set[int]:
         """Return the numbers of the observed seats."""

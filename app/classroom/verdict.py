@@ -54,18 +54,18 @@ class LogReplay:
         self._applied_count = 0
         self._last_entry: LogEntry | None = None
         self._hash: str | None = None
-        """Hash of the state after the last action, if it was computed."""
+        """Hash of the world after the last entry; None if it was not computed."""
         self._parted: tuple[float, str] | None = None
         self._log: list[LogEntry] = []
-        """Actions played so far."""
+        """Entries played so far, without rewound entries."""
         self._rewind_count = 0
         self._failures = 0
         self._instructor_inputs = 0
         self._last_instructor_entry: LogEntry | None = None
         self._unaided: GuardedPlayer | None = None
-        """The run without the instructor's helpful inputs; None means there were none."""
+        """Copy of the run without the instructor's helpful inputs; None if there were none."""
         self._is_stopped = False
-        """True if the run was abandoned; later actions are only counted."""
+        """True if the run was abandoned. Later entries are then only counted."""
 
     @property
     def drill(self) -> Drill:

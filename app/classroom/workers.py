@@ -54,7 +54,7 @@ class QueuedReplay:
     def __init__(self, replay: LogReplay) -> None:
         self.replay = replay
         self.received = 0
-        """Number of entries received."""
+        """Number of entries that were received."""
         self._entries: deque[LogEntry] = deque()
         self._slices: Iterator[None] = iter(())
 

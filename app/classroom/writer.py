@@ -38,7 +38,7 @@ class RecordWriter:
         self._thread = ThreadPoolExecutor(1, "class record")
         self._waiting: list[Waiting] = []
         self._joining: dict[str, Joining] = {}
-        """Joining seats by the hash of their token."""
+        """Token hash -> joining seat that is not written yet."""
         self._to_do = asyncio.Event()
 
     def close(self) -> None:

@@ -139,13 +139,16 @@ class SearchProcesses:
         self._search = uuid.uuid4().hex
         self._helpers = helpers
         self._trials = Trials(scenario, seed)
-        """Trials of this process. Helpers start after it, so that they find the compiled code of the first run."""
+        """Trials of this process.
+
+        It starts before the helpers, so that they find the compiled code of its first run.
+        """
         self._decision_s = 0.0
-        """Approximate duration of the trials of a decision."""
+        """Smoothed duration of all trials of a decision, in seconds."""
         self._found_states: dict[SearchLimits, list[bytes]] = {}
-        """States that the search has received, in order."""
+        """States that the search has received, in order, by limits of the search."""
         self._rounds: deque[tuple[SearchLimits, int]] = deque(maxlen=ROUNDS_SENT)
-        """Number of known states at the start of each of the last rounds."""
+        """Limits of each of the last rounds, and the number of known states at its start."""
         with ignore_interrupts():
             for helper in helpers:
                 if not helper.cluster:

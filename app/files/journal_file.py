@@ -74,9 +74,9 @@ class JournalFile:
         """Create a journal. The file is created at the first entry."""
         self._drill, self._name = drill, file
         self._last_heartbeat = 0
-        """Number of state hashes in the file."""
+        """Number of world hashes that the file contains."""
         self.problem = ""
-        """Reason, as a sentence, for which the recording stopped; empty if it continues."""
+        """Reason why the recording has stopped, as a sentence; empty if it continues."""
         self._file: IO[str] | None = None
 
     def record_input(self, tick: int, line: str) -> None:

@@ -57,34 +57,34 @@ class Host:
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         """Create a host. *clock* returns the wall time in seconds."""
         self.drill_changed: HostSignal[Drill | None] = HostSignal()
-        """Signal: another drill, or another moment of it, to be shown from the start."""
+        """Signal: drill to show from the start, which may be another time of the same run. None if there is no run."""
         self.world_changed: HostSignal[World] = HostSignal()
         self.happened: HostSignal[list[Event]] = HostSignal()
         self.refused: HostSignal[str] = HostSignal()
-        """Signal: an action was refused; one sentence."""
+        """Signal: reason for a refusal, as one sentence."""
         self.speed_changed: HostSignal[float] = HostSignal()
         self.running_changed: HostSignal[bool] = HostSignal()
         self.lagging: HostSignal[float] = HostSignal()
-        """Signal: actual speed if it is lower than the requested one, else 0."""
+        """Signal: actual speed if it is lower than the requested speed, otherwise 0."""
         self.progress: HostSignal[float] = HostSignal()
-        """Signal: progress of a search or replay, 0 to 1; -1 when it has ended."""
+        """Signal: progress of a search or background task, from 0 to 1; -1 at its end."""
         self.finished: HostSignal[Report] = HostSignal()
-        """Signal: the drill has ended; the recorder has its report."""
+        """Signal: report of the drill, which has ended. The recorder has received it."""
         self.looking: HostSignal[bool] = HostSignal()
-        """Signal: True if a past time is on screen. It comes after `drill_changed`."""
+        """Signal: True if a past time is on screen. It follows `drill_changed`."""
         self.loaded: HostSignal[History] = HostSignal()
-        """Signal: the history requested by `load`, played to its tick."""
+        """Signal: history that `load` has replayed."""
         self.frames_due: HostSignal[bool] = HostSignal()
-        """Signal: True if `on_frame` has work from now on, in addition to the inbox."""
+        """Signal: True if `on_frame` has more to do than the inbox."""
 
         self.inbox = Inbox()
-        """Requests of other threads, executed at the next frame."""
+        """Requests of other threads, which the next frame processes."""
         self.at_once_s = AT_ONCE_S
-        """Maximum wall time of long work without a progress bar."""
+        """Maximum wall time that a background task runs before a progress bar is shown."""
         self.history: History | None = None
-        """Run with access to each of its moments."""
+        """Run with access to every past time; None if there is no run."""
         self._playback: Playback | None = None
-        """Playback that is on screen instead of the live run."""
+        """Playback on screen instead of the live run; None for the live run."""
         self._record = RecordingSchedule(NoRecorder())
         self._clock = clock
         self._pace = RunPace()
@@ -93,11 +93,11 @@ class Host:
         self._search: EventSearch | None = None
         self._work: BackgroundTask[object] | None = None
         self._sought: tuple[Tick, bool] | None = None
-        """Arguments of the last `show_moment`, while the background task that computes it is running."""
+        """Arguments of the last `show_moment`, while its background task runs; otherwise None."""
         self._is_held = False
-        """True while time is paused by a question."""
+        """True while a question has paused a clock that ran before."""
         self._since_recorded_ticks = 0
-        """Ticks since the latest record, in an exam."""
+        """Ticks since the position was last recorded. Used only in exams."""
 
     # --- drill on screen ------------------------------------------------------------------------------------
 

@@ -83,11 +83,11 @@ class Inbox:
 
     def __init__(self) -> None:
         self.wake: Callable[[], object] = lambda: None
-        """Function that wakes the host's thread; it must be callable from any thread."""
+        """Function that wakes the host's thread. Any thread may call it."""
         self._numbers = count(1)  # the call of next() is atomic
         self._posted: SimpleQueue[Request] = SimpleQueue()
         self._waiting: dict[tuple[str, str], deque[tuple[Request, Input]]] = {}
-        """Requests without an answer yet, by kind and window, oldest first: a window runs batch after batch."""
+        """Event kind and query window -> open requests, oldest first. A window executes one batch after another."""
 
     def post(self, line: str) -> Request:
         """Queue *line*. The host applies it when it processes its inbox."""

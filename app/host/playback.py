@@ -35,7 +35,7 @@ class BackgroundTask(Generic[Result_co]):
         self._faults = faults
         self.stopped = stopped
         self.share = 0.0
-        """Completed share of the task, 0 to 1."""
+        """Completed share of the task, from 0 to 1."""
         self._deliver_result: Callable[[], None] | None = None
 
     def run_slices(self, in_time: Callable[[], bool]) -> bool:
@@ -113,7 +113,7 @@ class Playback:
     def __init__(self, run: History, drill: Drill, stays: bool, at_each_input: bool) -> None:
         self.drill = drill
         self.stays = stays
-        """True if the playback stays on screen at its end, because the run is over."""
+        """True if the playback stays on screen at its end, because the run has ended."""
         self.at_each_input = at_each_input
         self._end_tick = run.drill.tick
         self._remaining_inputs = run.drill.journal[len(drill.journal) :]

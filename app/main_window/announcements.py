@@ -37,7 +37,7 @@ class Announcer(WindowPart):
         session = shared.session
         self._events: list[Event] = []
         self._time = ""
-        """Pending announcement about time (paused, running, speed); empty if it was announced."""
+        """Pending announcement about the clock (paused, running, speed); empty if there is none."""
         self._searching = False
         self._gap = QTimer(self, singleShot=True, interval=GAP_MS)
         self._gap.timeout.connect(self._announce_pending)

@@ -55,7 +55,7 @@ class Appearance(QObject):
         super().__init__(parent)
         self._store, self._desk = store, desk
         self._actions = dict(actions)
-        """Every action with configurable shortcuts, by its name in the table of keys."""
+        """Actions with configurable shortcuts, by name in the table of keys."""
         self._groups: dict[str, QActionGroup] = {}
         desk.room_changed.connect(self._change_room)
         self._motion = QAction(tr("Reduce &motion"), self, checkable=True)

@@ -104,12 +104,12 @@ class ClassController(QObject):
         self._console: QProcess | None = None
         self._database = Path()
         self._dialog: JoinClass | None = None
-        """The dialog that waits until the seat is in the class."""
+        """Join dialog that stays open until the seat is in the class; None if there is none."""
         self._shown_history: History | None = None
-        """The run of the seat that is watched."""
+        """Run of the observed seat; None if no seat is observed."""
         self._picture: Topology | None = None
         self._shown_part = 0
-        """Number of the part whose drill the station shows."""
+        """Number of the part whose drill the instructor station shows."""
         self._partial_lines = {"host": "", "console": ""}
 
         self._room_checked.connect(self._show_room)

@@ -29,7 +29,9 @@ class CloseGuard(WindowPart):
         self._drafts = drafts
         self._navigation, self._appearance = navigation, appearance
         self._find_hosted, self._hosted_may_end = find_hosted, False
-        """Question about a hosted class or team (empty: none), and whether the user has agreed to end it."""
+        """Function that returns the question about a hosted class or team, and whether the user has agreed to end
+        it.
+        """
 
     def close(self, event: QCloseEvent) -> None:
         """Ignore *event* if the user must answer a question first.

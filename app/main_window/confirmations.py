@@ -81,7 +81,7 @@ class ConfirmationDialogs(QObject):
         self._parent, self._session = parent, session
         self._watching, self._describe_consequence = watching, describe_consequence
         self.box: QMessageBox | None = None
-        """The question on screen."""
+        """Dialog that is open; None if there is none."""
 
     @property
     def is_run_at_risk(self) -> bool:

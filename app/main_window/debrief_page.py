@@ -131,18 +131,18 @@ class DebriefPage(WindowPart):
         self._source: ExportSource | None = None
         self._account: RegretAnalysis | None = None
         self._lessons: tuple[RunSegment, ...] | None = None
-        """Mistakes with plans at a person's pace, when the analysis is finished."""
+        """Lessons with continuations that a person can apply; None until the analysis is finished."""
         self._provisional = False
-        """A better account was being searched for when the analysis was canceled."""
+        """True if the regret analysis is not complete yet."""
         self._search_effort = EXTRA_PLANS
-        """Number of plans that each search plays."""
+        """Maximum number of plans that each search tries."""
         self._scenario: Scenario | None = None
         self._run_id: RunId | None = None
-        """ID of the run in the profile."""
+        """ID of the run in the profile; None if it is not stored there."""
         self._asks = False
         """True if the page asks for a reflection before it shows results."""
         self._next_scenario = ""
-        """Name of the drill that is suggested next."""
+        """Name of the recommended next drill; empty if there is none."""
         self.moment = FinishMoment(shared.notice, self)
         shared.play.began.connect(self.moment.cancel)
         shared.session.finished.connect(self._show_finished)

@@ -109,7 +109,7 @@ class Desk(QMainWindow):
             self.setCorner(corner, area)
         self._middle: QWidget
         self.views: dict[str, DeskView] = {}
-        """Views that have been created, by the name of their row in DOCKS."""
+        """Views that were created, by the name of their row in DOCKS."""
         self.docks: dict[str, QDockWidget] = {}
         self._world: World | None = None
         self._drill: Drill | None = None
@@ -120,26 +120,26 @@ class Desk(QMainWindow):
         self.narrow = False
         """True if the panels are arranged for a narrow desk."""
         self._shares: dict[str, tuple[float, float]] = {}
-        """Share of each panel in the width and height of the desk, as the user or the layout has chosen it."""
+        """Share of each panel in the width and height of the desk, as set by the user or the layout."""
         self._shares_due = True
         """True if the current sizes were chosen by the user or a layout and must be stored."""
         self._settling = QTimer(self, singleShot=True, interval=0)
         self._settling.timeout.connect(self._finish_layout)
         self._stored_layouts: dict[str, tuple[QByteArray, QSize]] = {}
-        """Profile -> its last layout, and the size of the desk at that time."""
+        """Name of a layout -> its last state, and the size of the desk at that time."""
         self._pending_restore: tuple[QByteArray, QSize] | None = None
-        """Layout restored for a size that the window does not have yet, for example after full screen."""
+        """Layout and size to restore when the window reaches this size, for example after full screen; or None."""
         self._forgetting = QTimer(self, singleShot=True, interval=COMES_BACK_MS)
         self._forgetting.timeout.connect(self._forget)
         self._fast = False
         self._turn = 0
         """Index of the visible view that was updated last."""
         self._parts: Iterator[None] = iter(())
-        """Remaining steps of showing that view."""
+        """Remaining steps of the update of that view."""
         self._zoomed: QByteArray | None = None
-        """Layout of the desk before one panel was zoomed over all of it."""
+        """Layout of the desk before a panel was zoomed; None if no panel is zoomed."""
         self._covered: QByteArray | None = None
-        """Layout of the desk before a stage replaced it."""
+        """Layout of the desk before the stage replaced it; None if the desk is shown."""
         self._taken: set[str] = set()
         """Panels that the run has closed."""
         on_new_font = self._keep_left_readable, self._set_title_sizes, self._check_room

@@ -169,20 +169,20 @@ class FailoverMoment(WindowPart):
         self.stage = FailoverStage()
         page.add_stage(self.stage)
         self.state = ""
-        """One of LIVE, STEP, REPLAYING, OVER; empty means the desk is on screen."""
+        """State of the stage: LIVE, STEP, REPLAYING, OVER or WHY; empty while the desk is on screen."""
         self._moment: Moment | None = None
         self._facts: StageFacts | None = None
         self._replay: MomentReplay | None = None
         self._number: int | None = None
-        """Number of the failover on stage; None while the failover is only expected."""
+        """Index of the failover on stage; None while the failover is only expected."""
         self._expected: tuple[Failover, str] | None = None
         self._shown_count = 0
-        """Number of the phase on screen."""
+        """Index of the phase on screen."""
         self._held_phase: int | None = None
-        """Phase that a caption of the first run explains; None means follow the run."""
+        """Index of the phase that a caption explains; None to follow the run."""
         self._before_kb = 0.0
         self._base_votes: tuple[Vote, ...] = ()
-        """Votes that counted at the failure."""
+        """Votes that counted at the time of the failure."""
         self._resume: tuple[float, bool] = (1.0, False)
         """Speed of the clock, and whether it ran, before the stage was shown."""
         self._keys: QWidget | None = None
@@ -197,7 +197,7 @@ class FailoverMoment(WindowPart):
         )
         self._elapsed = QElapsedTimer()
         self._gone_s = 0.0
-        """Wall time of the replay before it was paused."""
+        """Wall time of the replay until it was last paused."""
         self.stage.wanted.connect(self._handle_button)
         self.stage.phase_wanted.connect(self._show_phase)
         session.happened.connect(self._on_events)

@@ -47,11 +47,11 @@ class FirstRun(WindowPart):
         self.mark.skipped.connect(self._skip)
         self.mark.accepted.connect(self._continue)
         self._drill: Drill | None = None
-        """The run of the introduction; None while there is none."""
+        """Run of the introduction; None if it is not in progress."""
         self._shown_count = 0
-        """Captions that were shown."""
+        """Number of captions that were shown."""
         self._step: Callable[[], object] = self._show_next_caption
-        """Function of the coach mark's button."""
+        """Function that the button of the caption calls."""
         self._update_timer = QTimer(self, singleShot=True, interval=0)
         self._update_timer.timeout.connect(self._resume_clock)
         shared.session.happened.connect(self._process_events)

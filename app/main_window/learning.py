@@ -29,9 +29,9 @@ class Learning(WindowPart):
         self._lessons: tuple[RunSegment, ...] = ()
         self._at = 0
         self._seen_count = 0
-        """Number of inputs that belong to the position or were judged already."""
+        """Number of inputs that belong to the position or were already judged."""
         self._open = False
-        """True while the player may answer."""
+        """True while the user may answer."""
         self.bar.pressed.connect(self._handle_button)
         debriefing.lessons_wanted.connect(self.start)
         shared.session.world_changed.connect(lambda _: self._judge_answer())

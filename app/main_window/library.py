@@ -35,7 +35,7 @@ class Library:
         """Summaries of all playable scenarios by name."""
         self.problems: list[str] = []
         self._read: dict[str, ScenarioSummary] = {}
-        """Summaries of this window: without a profile no file keeps them."""
+        """Summaries that were read in this session. Without a profile, no file stores them."""
 
     def read_scenarios(self) -> None:
         """Find all scenarios again."""

@@ -72,9 +72,9 @@ class FullScreen(QObject):
         super().__init__(window)
         self._desk, self._window = desk, window
         self._previous_layout: tuple[QByteArray, QSize] | None = None
-        """Layout and size of the desk before full screen."""
+        """Layout and size of the desk before full screen; None outside of full screen."""
         self._full_screen_layout: QByteArray | None = None
-        """Initial layout on the full screen, before any change by the user; None until the layout has settled."""
+        """Layout on the full screen before any change by the user; None until the layout has settled."""
         self._rest_timer = QTimer(self, singleShot=True, interval=COMES_BACK_MS)
         self._rest_timer.timeout.connect(self.store_sizes)
 

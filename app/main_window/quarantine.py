@@ -49,9 +49,9 @@ class QuarantineGate(WindowPart):
         self._page: Quarantine | None = None
         self._accepted = self._read_accepted()
         self._pending_request: tuple[AcceptedText, Callable[[], None]] | None = None
-        """File on the page, and the callback after its acceptance."""
+        """File on the review page, and the callback for its acceptance; None if there is none."""
         self._bundle: Bundle | None = None
-        """The bundle that is on the page instead."""
+        """Bundle on the review page; None if there is none."""
         self.listed: AcceptedFiles | None = None
 
     # --- requests -------------------------------------------------------------------------------------------

@@ -60,11 +60,11 @@ class QueryDrafts(WindowPart):
         self._console = console
         self._reported_problem = ""
         self._of: object = None
-        """Tree of branches to which the texts in the windows belong."""
+        """Tree of branches to which the texts in the query windows belong."""
         self._run_known = 0
         self._title = ""
         self._resumable: set[str] = set()
-        """Runs that can be continued: their texts stay."""
+        """IDs of the runs that can be resumed. Their drafts are kept."""
         self._save_pause = DebounceTimer(DRAFTS_MS, self)
         self._save_pause.timeout.connect(self.save)
 

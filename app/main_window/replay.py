@@ -141,18 +141,18 @@ class ReplayControls(WindowPart):
         super().__init__(shared)
         self._timeline = page.timeline
         self._shown_position: tuple[int, int] | None = None
-        """Run on the timeline, and the number of its events that the timeline shows."""
+        """Identity of the run on the timeline, and the number of its events that the timeline shows."""
         self.bar = LookBack()
         page.insert_bar(self.bar)
         self._wanted_s = 0.0
         self._scrub = QTimer(self, singleShot=True, interval=SCRUB_MS)
         self._scrub.timeout.connect(lambda: self.show_moment(self._wanted_s))
         self._stepped_s: float | None = None
-        """Time to which the keys have moved since the window was last updated; None for no time, infinity for the
-        present.
+        """Time that keys have selected since the last update of the window; None for no time, infinity for the
+        latest time.
         """
         self._last_announcement = ""
-        """Message about the start time of a branch, shown as long as the branch's clock is stopped."""
+        """Message about the start of a branch, shown until the clock of the branch runs."""
         self._catching_up = QTimer(self, singleShot=True, interval=0)
         self._catching_up.timeout.connect(self._catch_up)
         self._connect()

@@ -62,27 +62,27 @@ class RunController(QObject):
         self._profile = profile
         self._then: Callable[[History], None] | None = None
         self._begun_scenarios: set[str] = set()
-        """Scenarios started in this session, for use without a profile."""
+        """Names of scenarios that were started in this session. They replace the profile if there is none."""
         self._runs: dict[str, RunId] = {}
         """Branch -> its run in the profile."""
         self.branches: Branches | None = None
         """Tree of the current run with all its branches."""
         self._unrecorded = ""
-        """Reason for which the run that is about to open is not recorded."""
+        """Reason why the run that is about to open is not recorded; empty if it is recorded."""
         self.watching = False
         """True while the reference solution or the best continuation is shown, not the user's own run."""
         self.introducing = False
-        """True while the first run is on screen, which is not recorded."""
+        """True while the introduction is on screen, which is not recorded."""
         self.best: Best | None = None
-        """Best continuation from the selected action or wait, while it is shown."""
+        """Best continuation that is shown; None if none is shown."""
         self.practicing = False
-        """A lesson about a mistake is on screen; nothing of it is recorded."""
+        """True while a lesson is on screen, which is not recorded."""
         self.reflects = False
-        """True if the class asks for a self-assessment before the points are shown."""
+        """True if the class asks for a reflection before the points are shown."""
         self.attending = False
         """True if the run belongs to a seat of a class. The class records such a run."""
         self.is_ended_by_instructor = False
-        """The instructor of the class has ended the run."""
+        """True if the instructor of the class has ended the run."""
         session.loaded.connect(self._on_loaded)
         session.happened.connect(self._store_goals)
 

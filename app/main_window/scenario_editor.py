@@ -168,7 +168,7 @@ class EditorLauncher(WindowPart):
         self._save_pause = DebounceTimer(DRAFT_MS, self)
         self._save_pause.timeout.connect(self.save_draft)
         self._last_run: Drill | None = None
-        """Drill that was on the desk last. The editor has replaced it there."""
+        """Last drill on the desk, even if the editor has replaced the desk; None if there was none."""
         shared.play.began.connect(self._remember_run)
 
     @property

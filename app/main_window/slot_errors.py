@@ -51,7 +51,7 @@ class SlotErrorHook:
         self._log = log
         self._box: QMessageBox | None = None
         self._shown_times: dict[str, float] = {}
-        """Place in the code -> when an error from there was shown, in seconds of the monotonic clock."""
+        """Location in the code -> monotonic time at which an error there was last shown, in seconds."""
 
     def __call__(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         """Print, log and show the error. The program ends if it is not loaded completely, or after Ctrl+C."""

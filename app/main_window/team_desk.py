@@ -47,9 +47,9 @@ class TeamDesk(QWidget):
         self._role_name = welcome.role_name
         self._state, self._is_connected = "", True
         self.is_over = False
-        """True if the drill of the team is over, and its host may leave."""
+        """True if the drill of the team has ended."""
         self._sent = ""
-        """The last line that this window sent."""
+        """Last line that this window has sent."""
         self.setWindowTitle(f"{welcome.title}: {welcome.role_name}")
         self.title, self.time, self.state = QLabel(welcome.role_name), QLabel(), QLabel()
         self.title.setFont(theme.resize_font(self.title.font(), TITLE_POINTS, bold=True))

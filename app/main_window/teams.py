@@ -59,7 +59,7 @@ class TeamController(QObject):
         self._library, self._notice, self._store, self._parent = library, notice, store, parent
         self._process: QProcess | None = None
         self._code: TeamCode | None = None
-        """Code of the team that this window holds."""
+        """Dialog with the join code of the team that this window hosts; None if it hosts none."""
         self._asking: tuple[TeamMember, TakeRole] | None = None
         self._member: TeamMember | None = None
         self.seat: TeamDesk | None = None

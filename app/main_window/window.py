@@ -113,7 +113,7 @@ class MainWindow(QMainWindow):
         self.store = store
         self.is_ready = False
         self.last_inputs: Callable[[int], list[str]] = lambda _: []
-        """Function that returns a number of last inputs of the run on screen."""
+        """Function that returns the last inputs of the run on screen. Its argument is their maximum number."""
         self._pending_calls: list[Callable[[], None]] = []
         self.menus = {title: self.menuBar().addMenu(tr(title)) for title in MENUS}
         for menu in self.menus.values():

@@ -98,23 +98,23 @@ class WindowSeat(QObject):
         self._orders = attendance.orders
         self._window = window
         self._reflects, self._thought = False, False
-        """Two flags: the class asks for a reflection; the person has answered or skipped it."""
+        """Two flags: the class asks for a reflection; the person has written or skipped the reflection."""
         self._points = ""
-        """Points reported by the host, held back until the person has answered."""
+        """Message with the points from the host, which is shown after the reflection."""
         self.form: QDialog | None = None
-        """Form for the reflection, in drills without a debrief that asks for it."""
+        """Form for the reflection in an exam, which has no debrief that asks for it; None if it is not open."""
         self._history: History | None = None
         self.replay: SeatReplay | None = None
-        """Window with runs that the instructor shows to all."""
+        """Window with the runs that the instructor shows to all seats; None if none are shown."""
         self._is_reported = False
-        """True if the seat has shown the path of the log that the learner must hand in."""
+        """True if the person was asked to hand in the log."""
         self._ran = False
-        """True if the run continues when nothing stops it any more."""
+        """True if the run must continue when the instructor no longer holds it."""
         self._at_limit, self._is_ahead = False, False
         """Two flags: the run has reached its limit; it is ahead of the class clock."""
         self._since = time.monotonic()
         self._label = ""
-        """Last shown state of the seat."""
+        """State of the seat that was shown last."""
         self._timer = QTimer(self, interval=LISTEN_MS)
         self._timer.timeout.connect(self._process_messages)
         self._timer.start()

@@ -31,7 +31,7 @@ RESETS: Final = 0x08 | 0x10
 
 SIZE: Final = 4096
 SIZE_MIN, SIZE_MAX = 512, 32767
-"""Bytes of a packet: initially, and the maximum that a login may request [MS-TDS 2.2.6.4]."""
+"""Minimum and maximum packet size that a login may request, in bytes [MS-TDS 2.2.6.4]."""
 MESSAGE_MAX: Final = 16_000_000
 """Maximum size of an executed message in bytes. Assumed."""
 LOGIN_MAX: Final = 131_071
@@ -86,9 +86,9 @@ class Assembler:
         self._kind: int | None = None
         self._resets = False
         self.most = LOGIN_MAX
-        """Maximum bytes of a message."""
+        """Maximum size of a message in bytes."""
         self._passed_over = 0
-        """Skipped bytes of a message that is too large."""
+        """Number of skipped bytes of a message that is too large."""
 
     def feed(self, data: bytes) -> list[TdsMessage]:
         """Add received bytes. Return the messages that are complete now. Raises MalformedPacketError."""
@@ -161,7 +161,7 @@ class PacketReader:
 
 
 VERSION, ENCRYPTION, INSTANCE, THREAD, MARS = range(5)
-"""Options of a PRELOGIN."""
+"""Option numbers of a PRELOGIN message."""
 
 
 class Encryption(IntEnum):
@@ -176,7 +176,7 @@ class Encryption(IntEnum):
 
 
 TDS_7_1, TDS_7_2, TDS_7_3, TDS_7_4, TDS_8 = 0x71000001, 0x72090002, 0x730B0003, 0x74000004, 0x08000000
-"""Versions in LOGINACK [MS-TDS 2.2.7.14]."""
+"""TDS versions as numbers of LOGINACK [MS-TDS 2.2.7.14]."""
 NEWEST: Final = {2005: TDS_7_2, 2008: TDS_7_3}
 """Product version -> its newest TDS version. Later products use 7.4 [MS-TDS Appendix A]."""
 

@@ -250,9 +250,9 @@ class TdsSession:
         """
         self.context, self.name, self.number = context, name, number
         self.server = ""
-        """Instance that answers, once known."""
+        """Instance that answers; empty until it is known."""
         self.ended = ""
-        """Reason for which the instance ended the session, from the event."""
+        """Reason why the instance has ended the session, from the event; empty if it has not."""
         self.users_max: Callable[[], int | None] = lambda: None
         """Function that returns the maximum number of logged-in connections if it is reached, otherwise None."""
         self.logged_in = False
@@ -261,7 +261,7 @@ class TdsSession:
         self._assembler = Assembler()
         self._messages: list[TdsMessage] = []
         self._reading: asyncio.Task[TdsMessage] | None = None
-        """Next message that arrives during a batch: a cancellation, or the end of the connection."""
+        """Task that reads the next message during a batch: a cancellation, or the end of the connection."""
         self._prepared = PreparedStatements()
         self._cursors = Cursors()
         self._tds, self._size, self._spid = logins.TDS_7_4, SIZE, 0

@@ -257,7 +257,7 @@ MORE, ERROR, COUNT, ATTENTION = 0x01, 0x02, 0x10, 0x20
 """Status bits of the DONE tokens [MS-TDS 2.2.7.6]."""
 
 SELECT, INSERT = 0xC1, 0xC3
-"""CurCmd of the DONE tokens."""
+"""Values of CurCmd in DONE tokens."""
 
 DATABASE, LANGUAGE, PACKET_SIZE, SQL_COLLATION = 1, 2, 4, 7
 BEGIN, COMMIT, ROLLBACK = 8, 9, 10

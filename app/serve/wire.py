@@ -176,7 +176,7 @@ class Pipe(asyncio.Protocol):
         """True if no more data will arrive."""
         self._reading: asyncio.Future[None] | None = None
         self._room: asyncio.Future[None] | None = None
-        """Set while the client accepts less than is sent."""
+        """Future that completes when the client accepts more data; None while the client accepts data."""
 
     # --- as asyncio calls it
 

@@ -12,7 +12,7 @@ SEARCH_WORDS_PROPERTY: Final = "also"
 """Property of an action that contains further words by which the palette finds the action."""
 
 _AT_WORD, _INSIDE, _SCATTERED = 3, 2, 1
-"""Scores of a query word: at the start of a word, within a word, or only its letters in order."""
+"""Scores of a match: at the start of a word, within a word, or only the letters in order."""
 
 _WORD_START: Final = re.compile(r"(?<![^\W_])[^\W_]")
 

@@ -63,9 +63,9 @@ class TeamMember(HostConnection[ToMember]):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._token = load_token(folder / f"member-{name.encode().hex()}.token")
         self._lines: deque[str] = deque()
-        """Lines that the team has not applied yet. The first line may have been sent."""
+        """Lines that the team has not applied yet, oldest first."""
         self._sent_count = 0
-        """Number under which the first line was sent; 0 means not sent."""
+        """Number with which the oldest line was sent; 0 if it was not sent."""
         self._done_count = 0
         self._question: AskInstructor | StartTeam | None = None
 

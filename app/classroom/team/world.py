@@ -55,7 +55,7 @@ class RoleTable:
     def __init__(self, file: Path) -> None:
         self._file = file
         self._members: dict[str, list[str]] = json.loads(file.read_text("utf-8")) if file.exists() else {}
-        """Role -> the member's name and the SHA-256 of its token."""
+        """Role -> name of the member, and the SHA-256 hash of its token."""
 
     def assign_role(self, role: str, name: str, token: str, instead: bool = False) -> None:
         """Assign a role to the member with *token*. *instead*: replace its current member.
@@ -103,7 +103,7 @@ class TeamWorld:
         """Lines of vacant roles that the world refused."""
         self._last_view_s = 0.0
         self.is_ending = False
-        """True after the host has ended the team."""
+        """True after the end of the team's run was requested."""
 
     # --- from any thread
 
