@@ -108,6 +108,7 @@ class SkillStanding(Struct, frozen=True):
     the skill.
     """
     runs: int
+    """Number of runs that are evidence for the skill."""
     successes: int
     """Number of spaced successes since the last lapse."""
     proved: bool
@@ -115,6 +116,7 @@ class SkillStanding(Struct, frozen=True):
     learner.
     """
     last_time: datetime | None
+    """End of the last such run; None if there is none."""
     due_time: datetime | None
     """Due time of the next review; None if the skill was never practiced."""
 
@@ -127,9 +129,13 @@ class _SkillMemory(Struct, frozen=True):
     """State of a skill directly after a run."""
 
     level: float = 0.0
+    """Skill shown in the runs, from 0 to 1."""
     card: Card | None = None
+    """State of the FSRS card; None before the first run."""
     successes: int = 0
+    """Number of spaced successes since the last lapse."""
     last_practice: datetime | None = None
+    """End of the last spaced or failed run."""
 
     def estimate_recall(self, current_time: datetime) -> float:
         """Return the probability that the learner still has the skill at *current_time*."""

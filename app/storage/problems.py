@@ -101,6 +101,7 @@ class Mark(Struct, frozen=True):
 
     run_id: int
     lines: int
+    """Number of stored journal lines."""
 
 
 def write(folder: Path, run_id: int, lines: int) -> None:

@@ -25,6 +25,7 @@ class ResultRow(Struct, frozen=True):
     scenario_name: str
     mode: str
     score: float | None
+    """Score of the run; None if nothing is scored."""
     downtime_s: float
     lost_transactions: int
     retried: bool

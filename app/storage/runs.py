@@ -44,7 +44,9 @@ class UnfinishedRun(Struct, frozen=True):
     tick: int
     """Last tick of the run. A replay applies *lines* up to this tick."""
     lines: tuple[JournalLine, ...]
+    """Journal of the run."""
     checkpoints: tuple[CheckpointHash, ...]
+    """State hashes, with which a replay is compared."""
     problem: str | None
     """Reason why the run cannot be resumed, as a sentence; None if the run can be resumed."""
 

@@ -37,6 +37,7 @@ class Action(Struct, frozen=True):
 
     label: str
     line: str
+    """Input line of the action."""
     warning: str = ""
     """Text of the confirmation before an irreversible action; empty if none is needed."""
 

@@ -64,7 +64,9 @@ class ReplicaRow(Struct, frozen=True):
     name: str
     role: str
     mode: str
+    """Availability mode, as text."""
     failover: str
+    """Failover mode, as text."""
     state: str
     issues: tuple[Issue, ...]
 
@@ -114,9 +116,12 @@ class DatabaseRow(Struct, frozen=True):
     replica: str
     state: str
     readiness: str
+    """Text of the column "Failover readiness"."""
     suspended: str
+    """Reason for suspended data movement; "No" if it is not suspended."""
     issues: tuple[Issue, ...]
     server_rows: ReplicaPositions
+    """Rows of the server's replica state view, which contain the log positions."""
 
     @property
     def positions(self) -> dict[str, Scalar]:
@@ -155,6 +160,7 @@ class GroupDashboard(Struct, frozen=True):
     failover: str
     cluster: str
     quorum: str
+    """State of the cluster's quorum, as text."""
     listener: str
     issues: tuple[Issue, ...]
     replicas: tuple[ReplicaRow, ...]

@@ -69,6 +69,7 @@ class CopyFace(Struct, frozen=True):
     """State of the session or availability group; None if the copy is in neither."""
     db_state: StatusSign
     safety: str | None
+    """Safety of the session, FULL or OFF; None without a session."""
     signs: tuple[StatusSign, ...]
     """Signs for service, quorum and witness connection, if they apply to this copy."""
     queue: QueueFace | None
@@ -141,6 +142,7 @@ class ClientFace(Struct, frozen=True):
     name: str
     status: StatusSign
     rate: str
+    """Transaction rate of the client, as text."""
     short_rate: str = ""
     """Transaction rate as a compact card shows it."""
 

@@ -22,6 +22,7 @@ class LearnerProgress(Struct, frozen=True):
     recommendations: tuple[Recommendation, ...]
     """Recommended scenarios, the most needed first."""
     records: Mapping[str, ScenarioResults]
+    """Scenario -> results of finished runs."""
     calibration: Calibration | None
     """Match between stated confidence and correct answers; None if no answer has a confidence."""
 

@@ -23,6 +23,7 @@ class ComparisonRow(Struct, frozen=True):
     left: str
     """Value in the first run."""
     right: str
+    """Value in the second run."""
     difference: str = ""
     verdict: str = ""
     """BETTER or WORSE, as a judgment of the right run; empty if the runs are equal."""
@@ -40,6 +41,7 @@ class ComparedAction(Struct, frozen=True):
     left: str
     """Action in the first run at this time; empty if there is none."""
     right: str
+    """Action in the second run at this time; empty if there is none."""
 
 
 class _Figure(Struct, frozen=True):
@@ -47,6 +49,7 @@ class _Figure(Struct, frozen=True):
     read: Callable[[Report], float | None]
     """Function that reads the figure from a report."""
     write: Callable[[float], str]
+    """Function that formats a value of the figure."""
     more_is_better: bool | None = False
     """True if a higher value is better; None if neither is better."""
 

@@ -191,7 +191,9 @@ class Filters(Struct, frozen=True):
     duration: int | None = None
     """Index into DURATIONS; None means any duration."""
     level: str | None = None
+    """Difficulty; None means any difficulty."""
     not_passed: bool = False
+    """True to show only drills that the learner has not passed."""
     search: str = ""
     order: int = 0
     """Index into ORDERS."""
@@ -313,7 +315,9 @@ class PathProgress(Struct, frozen=True):
 
     path: LearningPath
     passed: int
+    """Number of passed drills."""
     total: int
+    """Number of drills."""
     next_card: DrillCard | None
     """First drill of the path that the learner has not passed; None if all are passed."""
 
@@ -342,6 +346,7 @@ class NextDrill(Struct, frozen=True):
 
     card: DrillCard
     reason: str
+    """Reason for the recommendation."""
 
 
 def recommend(cards: Sequence[DrillCard], progress: LearnerProgress) -> NextDrill | None:
@@ -410,6 +415,7 @@ class InterruptedRun(Struct, frozen=True):
     technology: str
     mode: str
     t_s: float
+    """Simulated time that the run has reached."""
     time_text: str
     """Time of the interruption, as text."""
     problem: str | None

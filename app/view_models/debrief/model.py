@@ -63,6 +63,7 @@ class SummaryFigure(Struct, frozen=True):
     """
 
     key: str
+    """Name of the figure in a report."""
     label: str
     value: str
     tone: str = ""
@@ -250,6 +251,7 @@ class LessonCard(Struct, frozen=True):
     steps: tuple[Step, ...]
     buttons: tuple[str, ...]
     primary: str = ""
+    """Name of the highlighted button; empty if there is none."""
 
 
 def ask_lesson(lesson: RunSegment, number: int, count: int, choices: Asked) -> LessonCard:

@@ -91,7 +91,9 @@ class RetryPoint(Struct, frozen=True):
     """Time at which the run restarts, and the sentence that is shown there."""
 
     begin_tick: Tick
+    """Tick at which the retry begins."""
     notice: str
+    """Sentence that is shown at the restart."""
 
     @property
     def begin_s(self) -> float:
@@ -103,6 +105,7 @@ class VerdictModel(Struct, frozen=True):
     """Contents of the right card of the debrief."""
 
     lead: str
+    """Heading of the card."""
     tone: str
     sentence: str
     heading: str = ""
@@ -111,7 +114,9 @@ class VerdictModel(Struct, frozen=True):
     lines: tuple[str, ...] = ()
     """Sentences that replace the steps; empty if there are steps."""
     retry: RetryPoint | None = None
+    """Point at which a retry starts; None if there is nothing to retry."""
     lesson: RunSegment | None = None
+    """Biggest mistake; None if the run has none."""
     lessons: tuple[RunSegment, ...] = field(default=())
     """All mistakes with a lesson, in order of time."""
 

@@ -41,6 +41,7 @@ class Vote(Struct, frozen=True):
     name: str
     color: int
     state: str
+    """YES, LOST or NONE."""
 
 
 def shorten_names(names: Sequence[str]) -> list[str]:
@@ -68,6 +69,7 @@ class StageCard(Struct, frozen=True):
     database: str = ""
     role: StatusSign | None = None
     badges: tuple[StatusSign, ...] = ()
+    """Additional signs on the card."""
     resources: tuple[tuple[str, str], ...] = ()
     """(name, kind) of each resource of the cluster role on this node."""
 
@@ -79,6 +81,7 @@ class StageWire(Struct, frozen=True):
     cut: bool
     """True if the connection is interrupted."""
     used: bool
+    """True if the connection is currently used."""
     label: str = ""
 
 
@@ -101,7 +104,9 @@ class StageFacts(Struct, frozen=True):
     instance: str = ""
     cluster: str = ""
     more_clients: int = 0
+    """Number of further clients that the stage does not show."""
     more_databases: int = 0
+    """Number of further databases that the stage does not show."""
 
     def replace_voters(self, previous_votes: tuple[Vote, ...]) -> StageFacts:
         """Return these facts with the voters of *previous_votes*, those at the time of the loss.

@@ -21,6 +21,7 @@ class PhaseKind(Struct, frozen=True):
     end_milestone: str
     """Milestone that ends the phase, a key of `moment.find_milestones`."""
     help: str
+    """Explanation of the phase in a tooltip."""
     color: str | int
     """Color token of the theme, or index of a series color."""
     heading: str

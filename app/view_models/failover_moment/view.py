@@ -26,7 +26,9 @@ class PhaseChip(Struct, frozen=True):
     name: str
     color: str | int
     state: str
+    """DONE, RUNNING or WAITING."""
     seconds: str
+    """Duration of the phase, as text."""
 
 
 class PhaseSegment(Struct, frozen=True):
@@ -51,6 +53,7 @@ class RedoQueueGauge(Struct, frozen=True):
 
     kb: float
     limit_kb: float
+    """End of the scale."""
     before_kb: float
     """Size of the queue at the failure."""
 
@@ -69,26 +72,36 @@ class StageView(Struct, frozen=True):
     heading: str
     sentence: str
     elapsed_label: str
+    """Label of the main stopwatch."""
     elapsed: str
     """Main stopwatch: seconds since the failure."""
     failover_words: str
+    """Label of the second stopwatch."""
     failover: str
     """Second stopwatch: seconds since detection, the definition of Table 6."""
     gauge: tuple[float, float, float] | None
     """(duration, published duration, end of the scale) in seconds; None without a published value."""
     published: str
+    """Sentence that compares the duration with the published value."""
     rows: tuple[PanelRow, ...]
     check: str
+    """Place where a DBA can find the trace of the current phase."""
     chips: tuple[PhaseChip, ...]
     segments: tuple[PhaseSegment, ...]
     scale_s: float
+    """End of the time bar, in seconds."""
     playhead: float
+    """Current position in the time bar, 0 to 1."""
     facts: StageFacts
     lit: tuple[str, ...]
+    """Places that are highlighted."""
     glowing: tuple[tuple[str, str], ...]
+    """Pairs of places whose connection is highlighted."""
     votes: str
+    """Text about the votes."""
     votes_tone: str
     vessel: RedoQueueGauge | None
+    """Gauge of the redo queue; None if the failover has no redo queue."""
     resources: tuple[tuple[str, str, str], ...]
     """(name, state, duration) of each resource that comes online on the new owner.
 

@@ -30,6 +30,7 @@ class RequirementRow(Struct, frozen=True):
     is_met: bool
     current_state: str
     check: str
+    """View or log in which a DBA can check the requirement."""
 
 
 class WhyNotView(Struct, frozen=True):
@@ -42,6 +43,7 @@ class WhyNotView(Struct, frozen=True):
     sentence: str
     rows: tuple[RequirementRow, ...]
     revealed: int = 0
+    """Number of rows that show whether they are met."""
 
     @property
     def missing(self) -> int:

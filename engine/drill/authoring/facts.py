@@ -40,8 +40,10 @@ class SentBatch(Struct, frozen=True, gc=False):
 
     tick: Tick
     server: str | None
+    """Server that received the batch, or node of the prompt."""
     text: str
     errors: list[int]
+    """Error numbers; [0] for a refused PowerShell line."""
 
 
 class Facts(Struct, frozen=True):

@@ -34,6 +34,7 @@ class Problem(Struct, frozen=True, order=True):
     where: str
     """Path of the key in the file, for example `server[1].site`."""
     text: str
+    """Description of the problem."""
     expected: str = ""
     """Description of the expected value; empty if there is none."""
 

@@ -28,6 +28,7 @@ class Quantity(Struct, frozen=True):
     object_kind: Kind | None
     """Kind of the object in parentheses; None if the quantity concerns the whole run."""
     help: str
+    """Description for authors."""
     read: Callable[[Facts, str], float]
     """Function that returns the value for the object with this name."""
     moves: Changes = "by events"

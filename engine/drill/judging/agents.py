@@ -250,6 +250,7 @@ class Agent(Struct, frozen=True):
     name: str
     play: Play
     twin: str | None = None
+    """Name of the honest twin; None if the agent is not an exploit."""
     allowed: Allowed = lambda _: ""
     """Function that returns the reason why the agent may equal its honest twin, or finish earlier with equal
     points. The result is "" if the agent may not.
@@ -280,13 +281,16 @@ class AgentResult(Struct, frozen=True):
 
     agent: str
     total: float
+    """Total score of the run."""
     finished: bool
     hints_cost: float = 0.0
+    """Points deducted for hints."""
     aids: int = 0
     """Number of opened hint layers plus number of rewinds."""
     reached_s: float | None = None
     """Mean time at which the goals were reached; None if a goal was missed."""
     last_deed_s: float = 0.0
+    """Time of the agent's last action."""
 
     @property
     def key(self) -> tuple[bool, float, int, float, float]:
@@ -312,6 +316,7 @@ class Ranking(Struct, frozen=True):
     scenario: str
     seed: int
     standings: tuple[AgentResult, ...]
+    """Results, best first."""
     violations: tuple[str, ...]
     """Sentence for each violation of the expected order."""
     allowed: tuple[tuple[str, str], ...] = ()

@@ -37,6 +37,7 @@ class StateRow(Struct, frozen=True):
     left: str
     """State in the first run."""
     right: str
+    """State in the second run."""
 
     @property
     def is_equal(self) -> bool:
@@ -51,6 +52,7 @@ class OutcomeRow(Struct, frozen=True):
     left: float
     """Value in the first run."""
     right: float
+    """Value in the second run."""
 
     @property
     def delta(self) -> float:
@@ -66,6 +68,7 @@ class CounterCurve(Struct, frozen=True):
     left: tuple[float | None, ...]
     """Values in the first run."""
     right: tuple[float | None, ...]
+    """Values in the second run."""
 
 
 def find_first_difference(left_run: Drill, right_run: Drill) -> FirstDifference | None:

@@ -53,7 +53,9 @@ class Mistake(Struct, frozen=True):
     cause: str
     """Action or event that caused the loss, or the missing action; empty if there is no specific cause."""
     points: float
+    """Points that were lost."""
     better: str
+    """Advice for the full points."""
     retry_tick: Tick
     """Time at which a retry begins, before any action at this tick (`seek(…, before=True)`)."""
     cause_tick: Tick | None = None

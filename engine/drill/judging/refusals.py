@@ -61,6 +61,7 @@ class RefusedBatch(Struct, frozen=True):
     server: str
     batch: str
     number: int
+    """Number of the first error."""
 
 
 def find_refusals(events: Sequence[Event]) -> list[RefusedBatch]:

@@ -109,12 +109,15 @@ class Lanes(Struct, frozen=True):
 
     database: str
     service: tuple[StateSpan, ...]
+    """Spans of the states "in service" and "down"."""
     where: tuple[StateSpan, ...]
     """Server on which the database is open; empty while it is open on none."""
     protection: tuple[StateSpan, ...]
+    """Spans of the states "protected", "unprotected" and "nothing to protect"."""
     state: tuple[StateSpan, ...]
     """State of the session or group in the knowledge of the leading copy, or NONE."""
     preconditions: tuple[PreconditionHistory, ...]
+    """History of each precondition of an automatic failover."""
     estimates: tuple[tuple[Tick, Estimate], ...] = ()
     """(tick of the failure, estimate) for each failover of an availability group.
 

@@ -67,6 +67,7 @@ class FailoverReview(Struct, frozen=True):
     database: str
     kind: str
     cause: str
+    """Cause of the failover, for example power-off or manual."""
     from_server: str
     to_server: str
     phases: tuple[Phase, ...]
@@ -74,6 +75,7 @@ class FailoverReview(Struct, frozen=True):
     """Seconds from detection to the new principal, the definition of the white paper; None if not completed."""
     published_s: float | None
     published_ref: str
+    """Row of the published table; empty if none is comparable."""
     unlike: str
     """Differences from the conditions of the white paper; empty if the failover is comparable with its
     figures.
@@ -92,6 +94,7 @@ class Outage(Struct, frozen=True):
     server: str
     """Last server on which the database was open before the outage."""
     failed_over: bool
+    """True if an automatic failover ended the outage."""
     by: str
     """Kind of the failover that ended the outage, for example automatic, manual or forced; empty if none did."""
     against: tuple[tuple[PreconditionHistory, Tick], ...]
@@ -120,6 +123,7 @@ class PlannedStep(Struct, frozen=True):
     """Time of the step in the reference."""
     line: str
     why: str
+    """Reason that the author gives for the step."""
     looks: bool
     """True if the step only inspects something."""
     done_tick: Tick | None
@@ -149,7 +153,9 @@ class Review(Struct, frozen=True):
     total: float | None
     """Points; None if the run has no score."""
     happened: tuple[Marker, ...]
+    """Markers of the timeline."""
     lanes: Mapping[str, Lanes]
+    """Database -> history."""
     failovers: tuple[FailoverReview, ...]
     outages: tuple[Outage, ...]
     lost: tuple[LostTransactions, ...]

@@ -36,6 +36,7 @@ class ScoredRun(Struct, frozen=True):
     was_abandoned: bool
     """True if the trainee ended the drill. Then open questions count as not answered."""
     answers_at_once: bool
+    """True if the score may reveal the result of an answer before the end of the drill."""
     rewinds: Sequence[tuple[Tick, Tick]]
     """(start tick, target tick) of each rewind."""
     rewind_cost: float
@@ -82,9 +83,12 @@ class RubricItem(Struct, frozen=True):
     name: str
     points: float
     max: float
+    """Maximum points of the rule."""
     reason: str
     at_s: tuple[float, ...] = ()
+    """Times of the losses, in seconds."""
     better: str = ""
+    """Advice for the full points; empty if no points are missing."""
     losses: tuple[Loss, ...] = ()
     """Losses that explain the missing points."""
     counted: bool = True

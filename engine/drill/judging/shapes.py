@@ -48,6 +48,7 @@ class HashJson(TypedDict):
 
     t_s: float
     inputs: int
+    """Number of inputs before the hash."""
     hash: str
 
 
@@ -59,19 +60,23 @@ class Report(TypedDict, total=False):
     seed: int
     mode: str
     origin: str
+    """Digest of mode, scenario and scenario name."""
     version: str
     scenario_text: str
     ended_at_s: float
     ended_by: str | None
+    """Reason for the end; None if the run has not ended."""
     state_hash: str
     inputs: list[str]
     events: list[Row]
     failovers: list[Row]
     attempts: list[Row]
+    """Failovers that began but were not completed."""
     availability: Row
     clients: Row
     sql: list[Row]
     unfinished: list[Row]
+    """Batches that were still running or queued."""
     powershell: list[Row]
     goals: list[Row]
     questions: list[Row]
@@ -89,9 +94,11 @@ class CalibrationPoint(TypedDict):
     """Share of correct answers among those with the same stated confidence."""
 
     sure_percent: float
+    """Stated confidence in percent."""
     right_percent: float
     """Share of correct answers. It equals the stated confidence if the person is well calibrated."""
     answers: int
+    """Number of answers with this confidence."""
 
 
 class Calibration(TypedDict):
@@ -100,6 +107,7 @@ class Calibration(TypedDict):
     answers: int
     """Number of judged answers that have a confidence."""
     brier: float
+    """Brier score: 0 is best, 1 is worst."""
     curve: list[CalibrationPoint]
     """Points ordered by confidence, lowest first."""
 

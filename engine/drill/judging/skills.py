@@ -14,6 +14,7 @@ class Skill(Struct, frozen=True):
     key: str
     title: str
     text: str
+    """Description of the skill."""
 
 
 @cache

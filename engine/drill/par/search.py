@@ -74,8 +74,11 @@ class ParSearch(Struct):
     begun_with_all: bool = False
     """True if all initial plans were played."""
     reference: SearchPlan | None = None
+    """Reference solution as a plan; None without a solution."""
     best: SearchPlan | None = None
+    """Best plan so far."""
     plans: list[SearchPlan] = field(default_factory=list)
+    """Plans found so far, in the order of their discovery."""
     _open: dict[int, list[tuple[tuple[float, int, bool], Key, int, SearchPlan]]] = field(default_factory=dict)
     """Number of actions -> plans whose variations were not yet tried, ordered by points, goals and novelty."""
     _facts: set[str] = field(default_factory=set)
@@ -218,6 +221,7 @@ class Blunders(Struct):
 
     trials: Trials
     plan: SearchPlan
+    """Plan whose decisions are tested."""
     rules: SearchLimits
     known_plans: Sequence[SearchPlan]
     """Plans whose remaining parts also serve as continuations."""

@@ -161,6 +161,7 @@ class HashedPart(Struct):
 
     value: object
     mark: int
+    """Hash of the part."""
 
 
 NO_PART: Final = HashedPart(object(), 0)

@@ -43,9 +43,11 @@ class WeighedPlan(TypedDict):
 
     plan: list[str]
     least: float
+    """Lowest score."""
     seeds: NotRequired[int]
     mean: NotRequired[float]
     most: NotRequired[float]
+    """Highest score."""
 
 
 class TrapScore(TypedDict):
@@ -61,6 +63,7 @@ class ValueCurveFields(TypedDict):
 
     t_s: list[float]
     best: list[float]
+    """V at each of these times."""
 
 
 class WaitingFields(TypedDict, total=False):
@@ -76,7 +79,9 @@ class BlunderFields(TypedDict, total=False):
 
     blunder_share: float | None
     acts_tried: int
+    """Number of tested actions."""
     choices: int
+    """Number of decisions in the tested plan."""
 
 
 class CertificateHashes(TypedDict, total=False):
@@ -94,15 +99,22 @@ class ParCertificate(WaitingFields, BlunderFields, total=False):
     seed: int
     method: str
     nodes: int
+    """Number of plans that the search has played."""
     complete: bool
+    """True if both searches have tried all plans within their limits."""
     optimal: bool
+    """True if no fair plan within the limits can score more."""
     par: PlanScore
     clairvoyant: PlanScore
     reference: ReferenceScore
     idle: IdleScore
     shortest: list[str] | None
+    """Plan with the fewest actions that reaches all goals; None if there is none."""
     luck: SeedScores
+    """Scores of the reference with several seeds."""
     robust: WeighedPlan | None
+    """Plan with the highest mean score over several seeds."""
     safest: WeighedPlan | None
+    """Plan with the highest lowest score over several seeds and delays."""
     traps: list[TrapScore]
     hashes: CertificateHashes

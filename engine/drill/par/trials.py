@@ -94,6 +94,7 @@ class SearchLimits(Struct, frozen=True):
     actions_max: int = 0
     """Maximum number of actions of a plan."""
     points_max: int = POINTS_MAX
+    """Maximum number of decision points of a plan."""
     offered: tuple[str, ...] | None = None
     """Input lines that plans may use; None means all that the seat can try."""
 
@@ -129,6 +130,7 @@ class DecisionState(Struct, frozen=True):
     """State of a plan's run at a decision, with all neighbors of the plan."""
 
     asked: tuple[Decision, SearchLimits]
+    """Decision and limits that this state belongs to."""
     run: SearchDrill
     remaining_count: int
     """Number of actions of the plan that remain."""

@@ -26,6 +26,7 @@ class ModePermissions(Struct, frozen=True, kw_only=True):
     """Permissions of a mode."""
 
     hints: bool
+    """True if hints are available."""
     hints_cost: bool
     """True if hints cost points."""
     rewind: bool

@@ -37,6 +37,7 @@ class InquiryAnswer(Struct, frozen=True):
     missed_tick: Tick | None = None
     """Tick at which the time to answer ended; None if it has not."""
     judged_tick: Tick | None = None
+    """Tick at which a prediction was judged; None until then."""
     correct_choices: tuple[int, ...] = ()
     """Numbers of the correct choices; empty until they are determined."""
     explanation: str = ""
@@ -64,6 +65,7 @@ class OpenQuestion(Struct, frozen=True):
 
     name: str
     prediction: bool
+    """True if the question is a prediction."""
     text: str
     choices: tuple[str, ...]
     asked_tick: Tick
@@ -297,4 +299,5 @@ class OpenedHint(Struct, frozen=True):
     tick: Tick
     goal: str
     layer: int
+    """Layer of the hint, from 1 to 3."""
     cost: float

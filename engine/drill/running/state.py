@@ -85,6 +85,7 @@ class StateHash(Struct, frozen=True):
 
     tick: Tick
     inputs: int
+    """Number of the journal's inputs before the hash."""
     digest: str
 
 

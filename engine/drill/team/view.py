@@ -50,6 +50,7 @@ class RoleObservation(TypedDict):
     links: list[Row]
     clients: list[Row]
     queues: list[Row]
+    """Monitor data of databases, if the role may see them."""
     goals: list[ObservedGoal]
     questions: list[ObservedQuestion]
     calls: list[Row]

@@ -38,6 +38,7 @@ class Root(Struct, frozen=True):
     """Name of the parent; None for the first branch."""
     tick: Tick = 0
     inputs: int = 0
+    """Number of inputs that the branch shares with its parent."""
 
 
 class Branch(Struct, frozen=True):

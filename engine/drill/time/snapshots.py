@@ -167,6 +167,7 @@ class Lengths(Struct, frozen=True):
     """Number of entries of each list in LOGS."""
     events: int
     samples: int
+    """Number of samples."""
     sampled_every: int
     """Ticks between two samples after the snapshot."""
 
