@@ -1,4 +1,4 @@
-"""Help pages: one for each panel, from assets/help, with links between them."""
+"""Help dialog with a page for each panel, from assets/help. The pages link to each other."""
 
 from functools import cache
 from importlib.resources import files
@@ -19,18 +19,18 @@ PAGES: Final = (
     "start", "topology", "console", "time", "brief", "charts", "monitor", "mirroring_states",
     "availability_groups", "logs", "timing", "editor", "classes",
 )  # fmt: skip
-"""Pages in the order of the contents. The first line of a page is its title."""
+"""Pages in the order of the table of contents. The first line of a page is its title."""
 
 PAGE_OF: Final = {dock.name: dock.page for dock in DOCKS} | {
     "timeline": "time",
     "transport": "time",
     "editor": "editor",
 }
-"""View -> its help page."""
+"""Name of a view -> its help page."""
 
 
 def read_page(page: str) -> str:
-    """Return the page as Markdown, in the interface language if a translation exists."""
+    """Return the Markdown text of *page*, in the interface language if a translation exists."""
     return _read_text(page, language.get_current_language())
 
 
@@ -42,7 +42,7 @@ def _read_text(page: str, language: str) -> str:
 
 
 def get_page_title(page: str) -> str:
-    """Return the title of a help page."""
+    """Return the title of *page*."""
     return read_page(page).partition("\n")[0].removeprefix("# ")
 
 
@@ -51,7 +51,7 @@ LEAST_UNITS: Final = (32, 16)
 
 
 class Help(QDialog):
-    """Contents on the left, a page on the right; it stays open next to the drill."""
+    """Help dialog: table of contents on the left, a page on the right. A drill can continue meanwhile."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -76,13 +76,13 @@ class Help(QDialog):
         self._contents.setCurrentRow(0)
 
     def show_page(self, page: str) -> None:
-        """Turn to *page*; an unknown one changes nothing."""
+        """Show *page*. An unknown page has no effect."""
         if page in PAGES:
             self._contents.setCurrentRow(PAGES.index(page))
 
     @property
     def page(self) -> str:
-        """The page that is open."""
+        """Name of the displayed page."""
         return PAGES[self._contents.currentRow()]
 
     def _show_item(self, item: QListWidgetItem | None) -> None:

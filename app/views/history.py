@@ -1,4 +1,4 @@
-"""Finished runs, newest first: search, open, compare and delete."""
+"""Page of finished runs, newest first, with functions to search, open, compare and delete runs."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -29,26 +29,26 @@ from app.words.language import mark, tr, trn
 from engine.overrides import override
 
 LINES: Final = (0.0, 50.0, 100.0)
-"""Points with a horizontal line."""
+"""Scores at which the chart has a horizontal line."""
 HEIGHT_UNITS: Final = 7.0
-"""Height in line heights."""
+"""Height of the chart in line heights."""
 DOT: Final = 0.26
 """Radius of a dot in line heights."""
 
 
 class HistoryRun(Struct, frozen=True):
-    """Run of the drill."""
+    """Run in the score chart."""
 
     ended_at: datetime
-    """Time of the end of the run."""
+    """End time of the run."""
     score: float
     """Score from 0 to 100."""
     retried: bool
-    """True if the run was rewound: drawn hollow, because it is not comparable."""
+    """True if the run was rewound. Its dot is hollow, because its score is not comparable."""
 
 
 class ScoreChart(QWidget):
-    """Chart with one dot per run, oldest on the left, evenly spaced. A dot is hollow if the run was rewound."""
+    """Chart with one evenly spaced dot per run, oldest on the left. A dot is hollow if its run was rewound."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -57,7 +57,7 @@ class ScoreChart(QWidget):
         self.setAccessibleName(tr("Score over time"))
 
     def show_runs(self, oldest_first: Sequence[HistoryRun]) -> None:
-        """Show the scores of runs."""
+        """Show the scores of the runs, which are ordered from oldest to newest."""
         self._runs = tuple(oldest_first)
         self.setAccessibleDescription(
             ", ".join(formatting.format_plain_number(run.score) for run in self._runs)
@@ -116,7 +116,7 @@ class ScoreChart(QWidget):
 
 
 class FinishedRun(Struct, frozen=True):
-    """Finished run in the list."""
+    """Row of a finished run."""
 
     run_id: int
     finished_at: datetime
@@ -126,9 +126,9 @@ class FinishedRun(Struct, frozen=True):
     downtime_s: float
     lost_transactions: int
     scenario: str = ""
-    """Name of the scenario, which groups runs of one drill."""
+    """Name of the scenario. Runs with the same name belong to the same drill."""
     retried: bool = False
-    """True if the run was rewound, or began at a moment of an earlier run."""
+    """True if the run was rewound, or began in the middle of an earlier run."""
 
 
 COLUMNS: Final = (
@@ -170,7 +170,7 @@ COLUMNS: Final = (
 
 
 TITLE: Final = 1
-"""Index of the column with the title of the drill."""
+"""Index of the column with the drill's title."""
 
 GOOD, FAIR = 80.0, 50.0
 """Minimum points for green and for yellow, as in the ring of the debrief."""
@@ -189,24 +189,24 @@ DATES: Final = (
     (mark("Last 7 days"), 7),
     (mark("Last 30 days"), 30),
 )
-"""Name of a period and its length in days, including today; 0 means no limit."""
+"""Label of a period, and its length in days including today. 0 means no limit."""
 
 
 def compute_period_start(days: int, current_time: datetime) -> datetime:
-    """Return the midnight at which the last *days* days before *current_time* begin; the beginning of time for 0."""
+    """Return the start of the first of the last *days* days. 0 means no limit, so return the minimum time."""
     if not days:
         return datetime.min.replace(tzinfo=UTC)
     return current_time.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=days - 1)
 
 
 class RunHistoryPage(QWidget):
-    """Table of finished runs below its filters."""
+    """Page with filters, and a table of finished runs below them."""
 
     opened = Signal(int)
     compared = Signal(int, int)
-    """Signal: the earlier and the later of two runs."""
+    """Signal: IDs of two runs to compare, the earlier run first."""
     deleted = Signal(list)
-    """Signal: runs to delete, before any confirmation."""
+    """Signal: runs that the user wants to delete. The owner asks for confirmation."""
     left = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -263,7 +263,7 @@ class RunHistoryPage(QWidget):
         theme.call_after_events(self, theme.FONT, self._show_font, self._sharing.start)
 
     def show_runs(self, runs: Sequence[FinishedRun]) -> None:
-        """Show all finished runs, newest first; the selection stays."""
+        """Show all finished runs, newest first. Keep the selected drill filter."""
         self._runs = tuple(runs)
         titles = {run.scenario: run.title for run in runs}
         before = self.drill.currentData()
@@ -276,7 +276,7 @@ class RunHistoryPage(QWidget):
         self._table.setFocus()
 
     def _filter(self) -> None:
-        """Show the filtered runs, and their summary."""
+        """Show the runs that pass the filters, and their summary."""
         name, outcome_filter = self.drill.currentData(), OUTCOMES[self.outcome.currentIndex()][1]
         begin = compute_period_start(DATES[self.date.currentIndex()][1], datetime.now().astimezone())
         runs = [
@@ -295,7 +295,7 @@ class RunHistoryPage(QWidget):
 
     @property
     def selected_runs(self) -> list[FinishedRun]:
-        """The runs that are selected, newest first."""
+        """Selected runs, newest first."""
         rows = sorted({index.row() for index in self._table.selectionModel().selectedRows()})
         return [self._table.table.rows[row] for row in rows]
 
@@ -303,7 +303,10 @@ class RunHistoryPage(QWidget):
         return next(iter(self.selected_runs), None)
 
     def _select_pair(self) -> tuple[FinishedRun, FinishedRun] | None:
-        """Return two runs to compare, earlier one first: both selected runs, or one run and its predecessor."""
+        """Return two runs to compare, the earlier one first, or None.
+
+        These are the two selected runs, or one selected run and the previous run of its drill.
+        """
         runs = self.selected_runs
         if len(runs) == 2:
             return runs[1], runs[0]
@@ -323,7 +326,7 @@ class RunHistoryPage(QWidget):
             self.deleted.emit(self.selected_runs)
 
     def _show_chosen(self) -> None:
-        """Show the commands for the selected runs, and the history of the first selected run's drill."""
+        """Update the commands for the selected runs, and the chart of the first selected run's drill."""
         runs = self.selected_runs
         self._open_button.setEnabled(len(runs) == 1)
         self.delete.setEnabled(bool(runs))
@@ -346,7 +349,7 @@ class RunHistoryPage(QWidget):
             self.opened.emit(run.run_id)
 
     def _show_chart(self) -> None:
-        """Show the scores of the selected run's drill, also a single one."""
+        """Show the scores of the selected run's drill, even if there is only one."""
         finished_run = self._get_selected_run()
         scored = [
             HistoryRun(run.finished_at, run.score, run.retried)
@@ -367,7 +370,7 @@ class RunHistoryPage(QWidget):
         self._sharing.start()
 
     def _share_width(self) -> None:
-        """Give the drill's title the remaining width; with large text the table scrolls."""
+        """Give the title column the remaining width. If the text is too large, scroll the table."""
         other_width = sum(
             self._table.columnWidth(column) for column in range(len(COLUMNS)) if column != TITLE
         )
@@ -380,7 +383,7 @@ class RunHistoryPage(QWidget):
 
 
 def _format_summary(runs: Sequence[FinishedRun], total: int) -> str:
-    """Return the number of runs that are shown, and their mean score."""
+    """Return the number of listed runs and their mean score."""
     if not total:
         return tr("No finished runs.")
     summary = trn("{n} finished run", "{n} finished runs", len(runs)).format(n=len(runs))

@@ -1,4 +1,4 @@
-"""Command line of the window for any input line, in the form of scenarios and journals."""
+"""Command line of the main window. It accepts any input line, as in scenarios and journals."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -21,7 +21,7 @@ SHOWN_MAX: Final = 12
 
 
 def list_completions(world: World, text: str) -> list[str]:
-    """Return completions of *text* as an input line, best first."""
+    """Return completions of the input line *text*, best first."""
     words = text.split(" ")
     if len(words) == 1:
         return _rank_candidates(words[0], VERBS)
@@ -36,7 +36,7 @@ def list_completions(world: World, text: str) -> list[str]:
 
 
 def get_hint(text: str) -> str:
-    """Return usage and help of the verb at the start of the line; empty if there is none."""
+    """Return usage and help of the verb in *text*, or an empty string without a known verb."""
     verb = VERBS.get(text.split(" ")[0].lower())
     return f"{format_usage(verb)}: {tr(verb.help)}" if verb is not None else ""
 
@@ -69,11 +69,11 @@ def _list_values(world: World, parameter: VerbParameter, tokens: list[str]) -> l
 
 
 LETTERS: Final = (44, 60)
-"""Minimum and maximum width in letters."""
+"""Minimum and maximum width of the command line in letters."""
 
 
 class InputLine(HistoryLine):
-    """The command line of the window."""
+    """Command line of the main window, with completion."""
 
     requested = Signal(str)
 
@@ -120,15 +120,15 @@ class InputLine(HistoryLine):
 
     @Slot(list)
     def add_events(self, events: Sequence[Event]) -> None:
-        """Ignore events, which change nothing here."""
+        """Ignore *events*. They do not change the command line."""
 
     def _show_example(self, server: str) -> None:
-        """Show a harmless command, because a fault as an example would reveal what happens next."""
+        """Show a harmless command as an example. A fault as an example could reveal the drill."""
         self._example = f"sql {server} SELECT 1" if server else ""
         self._show_placeholder()
 
     def _show_placeholder(self) -> None:
-        """Show the example if it fits."""
+        """Show the example as placeholder if it fits, otherwise a shorter text."""
         if not self._example:
             self.setPlaceholderText("")
             return

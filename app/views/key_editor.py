@@ -1,4 +1,4 @@
-"""Choice of keys: conflicts are shown while keys are pressed, and no two actions can share keys."""
+"""Dialog to change keyboard shortcuts. It shows conflicts during typing, so no two actions share keys."""
 
 from typing import Final
 
@@ -27,26 +27,26 @@ from app.words.language import mark, tr
 from engine.overrides import override
 
 STROKES_MAX: Final = 2
-"""Maximum key strokes of a shortcut, such as Ctrl+K, Ctrl+C."""
+"""Maximum number of key combinations of a shortcut, such as Ctrl+K, Ctrl+C."""
 _PRESS: Final = mark("Press the new shortcut: one or two key combinations.")
 
 
 class KeyRow(Struct, frozen=True):
-    """Command with its keys and those of the scheme."""
+    """Row of a command, with its keys and the keys of the scheme."""
 
     command: Command
     keys: tuple[str, ...]
     default_keys: tuple[str, ...]
-    """Keys in the scheme."""
+    """Keys of the command in the scheme."""
 
     @property
     def changed(self) -> bool:
-        """Return whether the user has changed the keys."""
+        """True if the user changed the keys."""
         return self.keys != self.default_keys
 
     @property
     def searched(self) -> str:
-        """Return the text that the filter searches."""
+        """Text that the filter searches."""
         return " ".join((tr(self.command.group), tr(self.command.text), *self.keys))
 
 
@@ -69,16 +69,16 @@ COLUMNS: Final = (
 
 
 def format_keys(texts: tuple[str, ...]) -> str:
-    """Format keys with their native names."""
+    """Format keys with the key names of the platform."""
     separator = tr("or")
     return f"  {separator}  ".join(keys.format_native(text) for text in texts) or formatting.NOTHING
 
 
 class KeyEditor(QDialog):
-    """Keys of every command; `chosen` carries them when OK closes the dialog."""
+    """Dialog with the keys of every command. OK emits the keys with `chosen`."""
 
     chosen = Signal(str, object)
-    """Signal: (scheme, changes to it), for `keys.resolve_keys` and `keys.format_changes`."""
+    """Signal: scheme, and changes to it in the form of `keys.resolve_keys` and `keys.format_changes`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -103,7 +103,7 @@ class KeyEditor(QDialog):
         self.press.setClearButtonEnabled(True)
         self.press.setAccessibleName(tr("Press the new keys"))
         self.press.keySequenceChanged.connect(lambda _: self._check_keys())
-        # the editor reports a change one second after the last key; its text changes at once
+        # keySequenceChanged comes a second after the last key, but the text changes immediately
         self.press.findChildren(QLineEdit)[0].textChanged.connect(lambda _: self._check_keys())
         self.warning = QLabel(wordWrap=True)
         self.set_button, self.add_button = QPushButton(tr("&Set")), QPushButton(tr("&Add"))
@@ -127,7 +127,7 @@ class KeyEditor(QDialog):
         self.add_button.setToolTip(tr("Add these keys to the current ones"))
         bottom = QGridLayout()
         bottom.addWidget(self.name, 0, 0, 1, 5)
-        # on its own line: large text would leave no room for the keys
+        # use a separate line, because large text would leave no space for the keys
         bottom.addWidget(self.press, 1, 0, 1, 5)
         buttons = (self.set_button, self.add_button, self.none_button, self.usual_button)
         for column, widget in enumerate(buttons, start=1):
@@ -138,14 +138,14 @@ class KeyEditor(QDialog):
         box = accept_buttons(self)
         for button in self.findChildren(QPushButton) + box.buttons():
             if isinstance(button, QPushButton):
-                button.setAutoDefault(False)  # Enter belongs to the table and the field
+                button.setAutoDefault(False)  # the table and the field handle Enter
                 button.setIcon(QIcon())
         lay_column(top, (self.table, 1), bottom, box, parent=self)
 
     # --- selection ----------------------------------------------------------------------------------------
 
     def show_keys(self, scheme: str, changes: Keys) -> None:
-        """Begin with these keys."""
+        """Show the keys of *scheme* with the user's *changes*."""
         self.scheme.setCurrentText(scheme)
         self._keys = keys.resolve_keys(scheme, changes)
         self._show_key_rows()
@@ -153,11 +153,11 @@ class KeyEditor(QDialog):
 
     @property
     def changes(self) -> dict[str, tuple[str, ...]]:
-        """Return the differences from the scheme that is selected in the dialog."""
+        """Differences from the scheme that is selected in the dialog."""
         return keys.list_changes(self.scheme.currentText(), self._keys)
 
     def reset_all(self) -> None:
-        """Reset every key to the scheme."""
+        """Reset all keys to the scheme."""
         self._keys = keys.resolve_keys(self.scheme.currentText())
         self._show_key_rows()
 
@@ -210,7 +210,7 @@ class KeyEditor(QDialog):
         self._check_keys()
 
     def _check_keys(self) -> None:
-        """Show the effect of the pressed keys, and whether they can be used."""
+        """Show the conflicts of the pressed keys, and enable the buttons if the keys can be used."""
         row, pressed = self._row, self._pressed
         refusal, clashes = "", list[KeyConflict]()
         if row is not None and (pressed or row.command.fixed):
@@ -243,7 +243,7 @@ class KeyEditor(QDialog):
         return self.press.keySequence().toString(QKeySequence.SequenceFormat.PortableText)
 
     def _assign_keys(self, add: bool) -> None:
-        """Assign the pressed keys to the command and remove them from their former command."""
+        """Assign the pressed keys to the command. Another command with these keys loses them."""
         row, pressed = self._row, self._pressed
         if row is not None and pressed:
             self._keys = keys.assign_key(self._keys, row.command.name, pressed, add=add)
@@ -256,7 +256,7 @@ class KeyEditor(QDialog):
             self._show_key_rows()
 
     def _restore_default_keys(self) -> None:
-        """Restore the scheme's keys, even if another command has them now."""
+        """Restore the scheme's keys, even if another command uses them now."""
         row = self._row
         if row is not None:
             self._keys[row.command.name] = ()

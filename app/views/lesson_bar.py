@@ -1,4 +1,4 @@
-"""A bar over the desk that asks for a better action at a mistake of the run, and explains the answer."""
+"""Bar above the desk for lessons: it asks for a better action at a mistake, and explains the answer."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -24,14 +24,14 @@ BUTTONS: Final[Mapping[str, str]] = {
     names.NEXT: mark("&Next mistake"),
     names.BACK: mark("Bac&k to the debrief"),
 }
-"""Name -> text; the access keys do not collide with the menu bar."""
+"""Name of a button -> text. Access keys differ from those of the menu bar."""
 
 
 class LessonBar(QFrame):
-    """Hidden while no lesson is on screen."""
+    """Bar with the current lesson. It is hidden without a lesson."""
 
     pressed = Signal(str)
-    """Signal: name of a button."""
+    """Signal: name of the pressed button."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -82,11 +82,11 @@ class LessonBar(QFrame):
             self.buttons[card.primary].setFocus()
 
     def show_hint(self, text: str) -> None:
-        """Show a hint instead of the last line, so that the buttons do not move."""
+        """Show a hint in place of the last line, so that the buttons do not move."""
         self.text.setText("\n".join((*self.text.text().splitlines()[:-1], text)))
         self.text.show()
         self.buttons[names.HINT].setEnabled(False)
 
     def show_checking(self) -> None:
-        """Show that the answer is being judged."""
+        """Show that the answer is being checked."""
         self.heading.setText(tr("Checking your answer…"))

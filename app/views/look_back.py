@@ -1,4 +1,4 @@
-"""Bar over the desk while a past moment is on screen: its time, and the ways back."""
+"""Bar above the desk while it shows a past time, with buttons to return or to continue from there."""
 
 from collections.abc import Callable
 
@@ -16,14 +16,14 @@ from engine.overrides import override
 
 
 class LookBack(QFrame):
-    """Bar that is hidden while the live run is on screen."""
+    """Bar for past times, finished runs and solutions. It is hidden during the live run."""
 
     now_wanted = Signal()
     go_on_wanted = Signal()
     step_wanted = Signal(int)
-    """Signal: -1 for the previous step, 1 for the next one."""
+    """Signal: −1 for the previous step, 1 for the next step."""
     left = Signal()
-    """Signal: leave a finished run."""
+    """Signal: the user wants to leave a finished run."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,7 +67,7 @@ class LookBack(QFrame):
     # --- display --------------------------------------------------------------------------------------------
 
     def show_past(self, t_s: float, now_s: float, can_continue: bool) -> None:
-        """Show a past time of a run that continues."""
+        """Show that the desk shows the past time *t_s* of a run that is at *now_s*."""
         self._head.setText(tr("Looking back"))
         text = tr(
             "You are viewing {moment}; the run is at {now}. Nothing can be changed here. Press Run to replay."
@@ -79,7 +79,7 @@ class LookBack(QFrame):
         self._show_buttons(self.now, *([self.go_on] if can_continue else []))
 
     def show_recorded(self, t_s: float, end_s: float, can_continue: bool) -> None:
-        """Show a time of a finished run."""
+        """Show that the desk shows the time *t_s* of a finished run."""
         self._head.setText(tr("Finished run"))
         text = tr(
             "You are viewing {moment}; the run ends at {now}. Press Run to replay, or click the timeline."
@@ -93,7 +93,7 @@ class LookBack(QFrame):
     def show_step(
         self, done_count: int, steps: tuple[SolutionStep, ...], lines: list[str], t_s: float
     ) -> None:
-        """Show the reference after *done_count* of its *steps*; *lines* are the applied ones."""
+        """Show the reference solution after *done_count* of its *steps*. *lines* are their input lines."""
         self._head.setText(tr("Reference solution"))
         time_text = formatting.format_run_time(t_s, 1)
         if not done_count:
@@ -109,7 +109,7 @@ class LookBack(QFrame):
     def show_best(self, own_count: int, done_count: int, lines: list[str], t_s: float) -> None:
         """Show the best continuation after *done_count* of its *lines*.
 
-        The first *own_count* lines are the run's own. The user can take over.
+        The first *own_count* lines are from the run itself. The user can continue from the displayed time.
         """
         self._head.setText(tr("Best continuation"))
         time_text = formatting.format_run_time(t_s, 1)
@@ -159,4 +159,4 @@ class LookBack(QFrame):
 
 
 LINE_LENGTH_MAX = 160
-"""Maximum characters of a step; the SQL window and the journal have all of it."""
+"""Maximum number of characters of a step. The SQL window and the journal show the full text."""

@@ -1,4 +1,4 @@
-"""Command palette: any action of the program by a few letters of its name, by keyboard only."""
+"""Command palette: finds and runs any action by a few letters of its name, by keyboard only."""
 
 import re
 from collections.abc import Iterable
@@ -50,16 +50,16 @@ Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
 
 WIDTH_EM: Final = 68
-"""Maximum width in letters."""
+"""Maximum width of the palette in letters."""
 ROWS_MAX: Final = 12
 RECENT_ACTIONS_MAX: Final = 5
-"""Number of recent actions that come first while nothing is typed."""
+"""Maximum number of recent actions, which come first while the search text is empty."""
 
 _TO_LIST: Final = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
 class PaletteEntry(Struct, frozen=True):
-    """Action in its group, with the matched letters."""
+    """Entry of the palette: an action with its group and the indexes of matched letters."""
 
     group: str
     action: QAction
@@ -67,40 +67,40 @@ class PaletteEntry(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """Text that is searched and drawn: `Time: Run or pause`."""
+        """Text of the entry, for example `Time: Run or pause`."""
         return self.heading + strip_mnemonic(self.action.text())
 
     @property
     def searched(self) -> str:
-        """Visible text, followed by the other names of the action."""
+        """Text to search: the visible text, followed by other names of the action."""
         other_names = self.action.property(fuzzy.SEARCH_WORDS_PROPERTY)
         return f"{self.text}  {other_names}" if other_names else self.text
 
     @property
     def heading(self) -> str:
-        """Group before the name; empty for an action without one."""
+        """Group in front of the name. Empty for an action without a group."""
         return f"{self.group}: " if self.group else ""
 
     @property
     def keys(self) -> str:
-        """Return the shortcut as text."""
+        """Shortcut as text."""
         return self.action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
 
     @property
     def spoken(self) -> str:
-        """Return the text for screen readers."""
+        """Text for screen readers."""
         parts = [self.text, self.keys, "" if self.action.isEnabled() else tr("not available now")]
         parts.append(tr("on") if self.action.isChecked() else "")
         return ", ".join(part for part in parts if part)
 
 
 def strip_mnemonic(text: str) -> str:
-    """Return a menu text without the mark of its mnemonic."""
+    """Return a menu text without the & of its mnemonic."""
     return re.sub(r"&(.)", r"\1", text)
 
 
 class Palette(QFrame):
-    """Panel over the top of its window; Esc or a click elsewhere closes it."""
+    """Panel at the top of its window. Esc, or a click elsewhere, closes it."""
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
@@ -120,7 +120,7 @@ class Palette(QFrame):
         self.list.setModel(self.model)
         self.list.setItemDelegate(_Line(self.list))
         self.list.setAccessibleName(tr("Commands"))
-        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the field keeps the keyboard focus
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the search field keeps the focus
         self.list.setUniformItemSizes(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setProperty("plain", True)
@@ -139,7 +139,7 @@ class Palette(QFrame):
     # --- entries ------------------------------------------------------------------------------------------
 
     def offer(self, groups: Iterable[tuple[str, Iterable[QAction]]]) -> None:
-        """Offer (group, its actions): all searchable entries, in their order without a search."""
+        """Set the entries: (group, actions of the group), in the order without a search."""
         self._offered = [
             PaletteEntry(group, action)
             for group, actions in groups
@@ -148,7 +148,7 @@ class Palette(QFrame):
         ]
 
     def open(self) -> None:
-        """Show the palette with an empty search; invisible commands are omitted."""
+        """Show the palette with an empty search. Entries of invisible actions are omitted."""
         focused = QApplication.focusWidget()
         if self.isHidden():
             self._former_focus = focused
@@ -159,7 +159,7 @@ class Palette(QFrame):
         self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def close_it(self) -> None:
-        """Hide the palette; the focus returns to its former widget."""
+        """Hide the palette and return the focus to the widget that had it before."""
         if self.isHidden():
             return
         self.hide()
@@ -169,7 +169,7 @@ class Palette(QFrame):
 
     def _search(self, query: str) -> None:
         entries = [entry for entry in self._offered if entry.action.isVisible()]
-        # equally good entries keep this order
+        # entries with equal matches keep this order
         entries.sort(key=lambda entry: self._rank_by_recency(entry.action))
         if query.strip():
             palette_entries = [
@@ -180,7 +180,7 @@ class Palette(QFrame):
             ]
         else:
             palette_entries = entries
-        # stable: only moves disabled entries to the end
+        # the sort is stable, so it only moves disabled entries to the end
         palette_entries.sort(key=lambda entry: not entry.action.isEnabled())
         self.model.replace(palette_entries)
         self.list.setVisible(bool(palette_entries))
@@ -229,7 +229,7 @@ class Palette(QFrame):
         return True
 
     def _announce_current(self) -> None:
-        """Announce the selection to a screen reader, because the field has the focus."""
+        """Describe the selected entry for a screen reader, because the focus stays in the search field."""
         index, count = self.list.currentIndex(), self.model.rowCount()
         spoken_text = self.model.entries[index.row()].spoken if index.isValid() else tr("no match")
         self.field.setAccessibleDescription(
@@ -247,7 +247,7 @@ class Palette(QFrame):
             self._update_geometry()
 
     def _update_geometry(self) -> None:
-        """Place the palette at the top of the window, centered, as high as its rows."""
+        """Center the palette at the top of the window, as high as its rows."""
         room = self._window.size()
         width = min(WIDTH_EM * self.fontMetrics().horizontalAdvance("n"), room.width() - 24)
         rows = min(ROWS_MAX, max(1, self.model.rowCount()))
@@ -278,14 +278,14 @@ class _Entries(QAbstractListModel):
 
 
 class _Line(QStyledItemDelegate):
-    """Group, name with highlighted matches, keys on the right."""
+    """Painter of a row: group, name with highlighted matches, and keys on the right."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(0, option.fontMetrics.height() + 10)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         entry: PaletteEntry = index.data(Qt.ItemDataRole.UserRole)
-        colors = theme.get_tokens(QApplication.palette())  # the background of the list itself is transparent
+        colors = theme.get_tokens(QApplication.palette())  # the list itself has a transparent background
         room: QRect = option.rect
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
         enabled = entry.action.isEnabled()
@@ -310,7 +310,7 @@ class _Line(QStyledItemDelegate):
 def _draw_found(
     painter: QPainter, room: QRect, entry: PaletteEntry, text: QColor, muted: QColor, hit_color: QColor
 ) -> None:
-    """Draw the name with matched letters in bold."""
+    """Draw the name, with the matched letters in bold."""
     font, bold = QFont(painter.font()), theme.resize_font(painter.font(), 1.0, bold=True)
     start_of_name = len(entry.heading)
     x = float(room.left())

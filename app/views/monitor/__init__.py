@@ -1,4 +1,4 @@
-"""Database Mirroring Monitor."""
+"""View that imitates Database Mirroring Monitor."""
 
 from app.views.monitor.monitor import Monitor
 

@@ -1,4 +1,4 @@
-"""Database Mirroring Monitor: a database, its status, its warnings and its history."""
+"""Database Mirroring Monitor with status, warnings and history of a database."""
 
 from __future__ import annotations
 
@@ -46,33 +46,33 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 WARNINGS: Final = (
-    # alert ID, text, unit, suggested value (the manual's examples)
+    # alert ID, text, unit, suggested value (from examples of the manual)
     (2, mark("Unsent log exceeds"), "KB", 10_000),
     (3, mark("Unrestored log exceeds"), "KB", 10_000),
     (1, mark("Oldest unsent transaction is older than"), "min", 30),
     (4, mark("Mirror commit overhead exceeds"), "ms", 1_000),
 )
-"""Warnings in the order of the Warnings page. Documented."""
+"""Warnings in the order of the Warnings page. Documented order."""
 
 WORDS_UNITS: Final = 17
-"""Width in line heights at which the labels next to the fields wrap."""
+"""Width in line heights at which labels next to the fields wrap."""
 
 NOT_ENABLED: Final = mark("Not enabled")
 
 
 class ThresholdLine(Struct, frozen=True):
-    """Warning with its threshold at each partner."""
+    """Row of a warning, with its threshold at each partner."""
 
     alert_id: int
     text: str
     unit: str
     thresholds: tuple[str, ...]
     raised: str
-    """Time and server of the last alert."""
+    """Time and server of the last alert, or an empty string."""
 
 
 def find_alert(world: World, server: str, database: str, alert_id: int) -> Alert | None:
-    """Return the threshold that *server* keeps, enabled or not."""
+    """Return the threshold that is stored on *server*, whether enabled or not, or None."""
     alerts = world.instances[server].alerts
     return next((a for a in alerts if a.database == database and a.alert_id == alert_id), None)
 
@@ -80,7 +80,7 @@ def find_alert(world: World, server: str, database: str, alert_id: int) -> Alert
 def list_lines(
     world: World, database: str, servers: Sequence[str], raised: dict[int, str]
 ) -> list[ThresholdLine]:
-    """Return the page for one database; values of unreachable servers are unknown."""
+    """Return the rows of the Warnings page. Thresholds of unreachable servers are unknown."""
     return [
         ThresholdLine(
             alert_id,
@@ -103,7 +103,7 @@ def _format_threshold(world: World, server: str, database: str, alert_id: int, u
 
 
 def build_columns(servers: Sequence[str]) -> list[TableColumn]:
-    """Return the columns for these servers."""
+    """Return the columns of the Warnings page, one of them for each server."""
 
     def build_column(index: int, server: str) -> TableColumn:
         return TableColumn(
@@ -124,10 +124,10 @@ def build_columns(servers: Sequence[str]) -> list[TableColumn]:
 
 
 class WarningList(QWidget):
-    """List of warnings, and a button to change them."""
+    """Warnings page: a list of warnings, and a button to change their thresholds."""
 
     wanted = Signal(str, str)
-    """(server, batch): T-SQL that sets a threshold."""
+    """Signal (server, batch): T-SQL that sets a threshold."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -150,16 +150,16 @@ class WarningList(QWidget):
         lay_column((TableView(self.model, tr("Warnings")), 1), layout, parent=self, margins=0)
 
     def forget(self) -> None:
-        """Forget all raised alerts."""
+        """Clear the times of all alerts."""
         self._raised.clear()
 
     def record_alert(self, event: Event, alert: AlertData) -> None:
-        """Note an alert."""
+        """Record the time and the server of an alert."""
         place_text = f"{formatting.format_run_time(event.tick / TICKS_PER_S)} {event.server}"
         self._raised.setdefault(event.database or "", {})[alert.alert_id] = place_text
 
     def show_world(self, world: World, database: str, servers: list[str]) -> None:
-        """Show the thresholds of a database."""
+        """Show the thresholds of *database* on *servers*."""
         self._world, self._database = world, database
         lines = list_lines(world, database, servers, self._raised.get(database, {}))
         if servers != self._servers:
@@ -181,7 +181,7 @@ class WarningList(QWidget):
 
 
 def _build_wrapped_label(text: str) -> QLabel:
-    """Return a label that wraps. Qt would give it only one line in a grid of one-line fields."""
+    """Return a label that wraps. Without a minimum size, Qt would give it a single line in the grid."""
     label = QLabel(text, wordWrap=True)
     width = min(label.fontMetrics().horizontalAdvance(text) + 2, WORDS_UNITS * label.fontMetrics().height())
     label.setMinimumSize(width, label.heightForWidth(width))
@@ -189,7 +189,7 @@ def _build_wrapped_label(text: str) -> QLabel:
 
 
 class ThresholdsDialog(QDialog):
-    """A threshold for each warning at each partner."""
+    """Dialog with a threshold for each warning at each partner."""
 
     def __init__(
         self, world: World, database: str, servers: Sequence[str], parent: QWidget | None = None
@@ -229,7 +229,7 @@ class ThresholdsDialog(QDialog):
         return widget
 
     def list_batches(self) -> list[tuple[str, str]]:
-        """Return (server, T-SQL) for every threshold that was changed."""
+        """Return (server, T-SQL) for every changed threshold."""
         batches = []
         name = self._database.replace("'", "''")
         for (server, alert_id), (enabled, value) in self.fields.items():
@@ -240,14 +240,17 @@ class ThresholdsDialog(QDialog):
 
 
 REFRESH_S: Final = 30.0
-"""Interval of the monitor's automatic refresh, in simulated time. Documented (not under 15 s)."""
+"""Simulated interval of the automatic refresh. Documented: 30 s, at least 15 s."""
 
 WINDOW: Final = "#monitor"
-"""Suffix of its connection names (SERVER#monitor), which separates them from a person's windows."""
+"""Suffix of the monitor's connection names (SERVER#monitor), which distinguishes them from query windows."""
 
 
 class Monitor(QWidget):
-    """View of the partners' records; a refresh makes both record again, as a normal input."""
+    """View of the rows that the partners recorded.
+
+    A refresh makes both partners record a row, as a normal input.
+    """
 
     requested = Signal(str)
     time_selected = Signal(object)
@@ -324,17 +327,18 @@ class Monitor(QWidget):
             tuple(map(id, world.monitor.values())),
             tuple(world.instances.values()),
         )
-        if object_ids != self._drawn_state:  # once per simulated second, or after an action of the user
+        if object_ids != self._drawn_state:  # true once per simulated second, and after an action of the user
             self._drawn_state = object_ids
             self._draw()
         due_tick = 0.0 if self._asked_tick is None else self._asked_tick + REFRESH_S * TICKS_PER_S
         if self.often.isChecked() and world.tick >= due_tick:
             self._asked_tick = world.tick
-            QTimer.singleShot(0, self, self.refresh)  # a hidden view must not request anything
+            # only a visible view gets here, because a hidden view must not request anything
+            QTimer.singleShot(0, self, self.refresh)
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        """Add new events."""
+        """Record the alerts that *events* report."""
         for event in events:
             if isinstance(event.data, AlertData):
                 self.warnings.record_alert(event, event.data)
@@ -343,25 +347,25 @@ class Monitor(QWidget):
 
     @property
     def database(self) -> str | None:
-        """The database that is shown."""
+        """Name of the displayed database, or None."""
         name: str | None = self.databases.currentData()
         return name
 
     @Slot(str)
     def show_database(self, database: str) -> None:
-        """Choose this database."""
+        """Select *database*."""
         if self.databases.findData(database) < 0:
-            self._draw()  # a hidden view has no list yet
+            self._draw()  # fill the list, which a hidden view has not filled yet
         self.databases.setCurrentIndex(max(0, self.databases.findData(database)))
 
     @Slot(object)
     def show_time(self, t_s: float | None) -> None:
-        """Select the latest row of the history that was recorded by this time."""
+        """Select the last history row that was recorded by *t_s*."""
         self.history.show_time(t_s)
 
     @Slot(object)
     def show_between(self, span: tuple[float, float] | None) -> None:
-        """Limit the history to rows recorded in this span."""
+        """Show only history rows that were recorded in this time range. None means all rows."""
         self.history.show_between(span)
         self._draw()
 
@@ -371,7 +375,7 @@ class Monitor(QWidget):
             self.time_selected.emit(self.history.model.rows[index.row()][1].tick / TICKS_PER_S)
 
     def refresh(self) -> None:
-        """Let every reachable partner record its state, and show the rows."""
+        """Make every reachable partner record a row with its state."""
         if self._world is None or self.database is None:
             return
         self._asked_tick = self._world.tick
@@ -395,7 +399,7 @@ class Monitor(QWidget):
         if page is self.status:
             self.status.show_readout(selected_readout)
         elif isinstance(page, (WarningList, MonitorHistoryPage)):
-            # a stable order
+            # use the order of the drill, which does not change with the roles
             servers = list_partners(world, selected_readout.database) if selected_readout else []
             page.show_world(world, selected_readout.database if selected_readout else "", servers)
 
@@ -414,7 +418,7 @@ class Monitor(QWidget):
                 self.databases.setItemText(index, state.title)
             color = colors.get_color(state.tone)
             self.databases.setItemIcon(index, theme.load_icon(SIGNS[state.tone], colors, color))
-        self.databases.setToolTip(self.databases.currentText())  # large text cuts its end off
+        self.databases.setToolTip(self.databases.currentText())  # the box may cut off large text
         self.databases.blockSignals(False)
 
     def _show_theme(self) -> None:
@@ -422,7 +426,7 @@ class Monitor(QWidget):
         self._button.setIcon(theme.load_icon("retry", theme.get_tokens(self.palette())))
         self._button.setIconSize(QSize(height, height))
         self.databases.setIconSize(QSize(height, height))
-        self._draw()  # redraws the state symbols in the new colors
+        self._draw()  # redraw the state icons in the new colors
 
 
 def _format_empty(world: World) -> str:

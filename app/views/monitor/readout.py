@@ -1,4 +1,4 @@
-"""Contents of the monitor: the rows that each partner has recorded, not the true state. Without Qt."""
+"""Contents of the monitor: the rows that each partner recorded, not the true state. Independent of Qt."""
 
 from typing import Final
 
@@ -15,13 +15,13 @@ WAITING: Final = mark("Waiting for data…")
 UNKNOWN: Final = mark("Unknown")
 
 STALE_S: Final = 120.0
-"""Age in seconds from which rows are marked as old: two periods of the usual job.
+"""Age in seconds above which rows are marked as old: two periods of the monitoring job.
 
 The period of one minute is documented.
 """
 
 LEAST_RATE_KB_PER_S: Final = 1.0
-"""Minimum rate for an estimated time. Assumed."""
+"""Minimum rate for which a time is estimated. Assumed."""
 
 STATES: Final = {
     MirrorState.SUSPENDED: (mark("Suspended"), "warn"),
@@ -30,13 +30,15 @@ STATES: Final = {
     MirrorState.PENDING_FAILOVER: (mark("Pending failover"), "warn"),
     MirrorState.SYNCHRONIZED: (mark("Synchronized"), "ok"),
 }
-"""Text and theme token of each state."""
+"""Mirroring state -> text and theme color."""
 
 SIGNS: Final = {"ok": "database", "warn": "warning", "muted": "warning", "bad": "close"}
-"""Theme token -> icon before a state: a plain cylinder in the normal state. Documented (Status page; overview)."""
+"""Theme color of a state -> icon before it. A plain cylinder means normal. Documented (Status page;
+overview).
+"""
 
 WITNESS_SIGNS: Final = {"ok": "check", "bad": "close"}
-"""Theme token -> icon of the witness's connection. Its existence is documented, its form is ours."""
+"""Theme color -> icon of the witness connection. The icon is documented, but its shape is our choice."""
 
 WITNESS_STATES: Final = {
     WitnessState.UNKNOWN: (mark("Unknown"), "muted"),
@@ -46,24 +48,24 @@ WITNESS_STATES: Final = {
 
 
 class Partner(Struct, frozen=True):
-    """Row of the grid: a server with the last row that it recorded."""
+    """Row of a partner, with the last monitoring row that it recorded."""
 
     server: str
     connected: bool
-    """True if the monitor can log in there."""
+    """True if the monitor can log in to the server."""
     row: MonitorRow | None
     has_witness: bool
 
     @property
     def role(self) -> str:
-        """Return the role of the partner."""
+        """Role of the partner as text."""
         if self.row is None or not self.connected:
             return tr(UNKNOWN)
         return tr(self.row.role.name.capitalize())
 
     @property
     def state(self) -> tuple[str, str]:
-        """Text and theme token of the state."""
+        """Text and theme color of the mirroring state."""
         if not self.connected:
             return tr("Not connected to {server}").format(server=self.server), "muted"
         words, tone = STATES[self.row.state] if self.row else (WAITING, "muted")
@@ -71,7 +73,7 @@ class Partner(Struct, frozen=True):
 
     @property
     def witness(self) -> tuple[str, str]:
-        """Return text and tone of the witness connection."""
+        """Text and theme color of the witness connection."""
         if not self.connected or self.row is None:
             return tr(UNKNOWN), "muted"
         words, tone = WITNESS_STATES[self.row.witness_state] if self.has_witness else ("", "muted")
@@ -79,12 +81,12 @@ class Partner(Struct, frozen=True):
 
 
 class Readout(Struct, frozen=True):
-    """Status page of one database."""
+    """Contents of the Status page of one database."""
 
     database: str
     partners: tuple[Partner, ...]
     principal: MonitorRow | None
-    """Last row of the partner that recorded itself as principal, if the monitor can log in there."""
+    """Last row of the partner that recorded the principal role, if the monitor can log in there."""
     mirror: MonitorRow | None
     witness_address: str
     mode: str
@@ -94,42 +96,42 @@ class Readout(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """`Sales (Synchronized, SERVER_A -> SERVER_B)`, as the tree shows it."""
+        """Title in the form `Sales (Synchronized, SERVER_A -> SERVER_B)`."""
         names = {p.row.role: p.server for p in self.partners if p.connected and p.row is not None}
         state = tr(STATES[self.principal.state][0] if self.principal else UNKNOWN)
         return f"{self.database} ({state}, {names.get(Role.PRINCIPAL, '?')} -> {names.get(Role.MIRROR, '?')})"
 
     @property
     def tone(self) -> str:
-        """Token of the state in the title."""
+        """Theme color of the state in the title."""
         return STATES[self.principal.state][1] if self.principal else "muted"
 
     @property
     def age_s(self) -> float | None:
-        """Age of the older of the two shown rows, whatever its role; None without rows."""
+        """Age of the older one of the displayed rows, or None without rows."""
         ticks = [p.row.tick for p in self.partners if p.connected and p.row is not None]
         return (self.now_tick - min(ticks)) / TICKS_PER_S if ticks else None
 
     @property
     def stale(self) -> bool:
-        """Return whether the figures are older than the update period."""
+        """True if a displayed row is older than STALE_S."""
         return self.age_s is not None and self.age_s > STALE_S
 
 
 def list_mirrored_databases(world: World) -> list[str]:
-    """Return the names of mirrored databases."""
+    """Return the names of the mirrored databases."""
     return sorted({copy.database for copy in world.copies.values() if copy.mirroring.guid is not None})
 
 
 def list_partners(world: World, database: str) -> list[str]:
-    """Return servers that hold the database in a session, in the order of the drill."""
+    """Return the servers of the database's mirroring session, in the order of the drill."""
     mirrored = [copy for copy in world.list_copies_of(database) if copy.mirroring.guid is not None]
     names = {copy.server for copy in mirrored} | {copy.mirroring.partner for copy in mirrored}
     return [name for name in world.instances if name in names]
 
 
 def build_readout(world: World, database: str) -> Readout:
-    """Return the rows that the partners have recorded for *database*, principal first if it is known."""
+    """Build the Status page of *database*. The principal, if known, is the first partner."""
     partners = []
     for server in list_partners(world, database):
         rows = get_rows(world, (server, database))
@@ -158,7 +160,7 @@ def build_readout(world: World, database: str) -> Readout:
 
 
 def get_mode(copy: DatabaseCopy | None) -> str:
-    """Return the operating mode in the monitor's words."""
+    """Return the operating mode as the monitor names it."""
     if copy is None or copy.mirroring.guid is None:
         return tr(UNKNOWN)
     if copy.mirroring.safety is not Safety.FULL:
@@ -169,9 +171,9 @@ def get_mode(copy: DatabaseCopy | None) -> str:
 
 
 def _find_latest_partner(partners: list[Partner], role: Role) -> Partner | None:
-    """Return the partner whose last row reports *role*.
+    """Return the partner whose last row reports *role*, or None.
 
-    If both report it, return the partner with the later row.
+    If both partners report it, return the partner with the later row.
     """
     fitting = [(p.row.tick, p) for p in partners if p.connected and p.row is not None and p.row.role is role]
     return max(fitting, key=lambda pair: pair[0])[1] if fitting else None
@@ -185,12 +187,12 @@ def _find_row(partner: Partner | None) -> MonitorRow | None:
 
 
 def send_s(row: MonitorRow | None) -> float | None:
-    """Time to send the unsent log at the current rate; None means not known."""
+    """Return the time to send the unsent log at the current rate. None means unknown."""
     return _get_time_s(row.unsent_kb, row.send_rate_kb_per_s) if row else None
 
 
 def restore_s(row: MonitorRow | None) -> float | None:
-    """Time to restore the unrestored log at the current rate; None means not known."""
+    """Return the time to restore the unrestored log at the current rate. None means unknown."""
     return _get_time_s(row.unrestored_kb, row.restore_rate_kb_per_s) if row else None
 
 
@@ -201,7 +203,7 @@ def _get_time_s(amount_kb: float, rate_kb_per_s: float) -> float | None:
 
 
 def format_hms(value: float | None) -> str:
-    """Format `00:01:40`, or that it is unknown."""
+    """Format a duration in seconds as `00:01:40`. None means unknown."""
     return tr(UNKNOWN) if value is None else formatting.format_hms(value)
 
 
@@ -210,12 +212,12 @@ def _format_kb(value: float) -> str:
 
 
 def get_oldest_s(row: MonitorRow) -> float:
-    """Age of the oldest unsent transaction when the row was recorded; 0 with nothing unsent."""
+    """Return the age of the oldest unsent transaction when the row was recorded. It is 0 if all log was sent."""
     return (row.tick - row.time_behind_tick) / TICKS_PER_S
 
 
 def format_log_titles(readout: Readout) -> tuple[str, str]:
-    """Return principal log and mirror log, each with the time on its server of its figures."""
+    """Return the titles of principal log and mirror log, with the server time of their figures."""
     return (
         _format_timed_title(tr("Principal log"), readout.principal, readout.start_time),
         _format_timed_title(tr("Mirror log"), readout.mirror, readout.start_time),
@@ -230,7 +232,7 @@ def _format_timed_title(title: str, row: MonitorRow | None, start_time: str) -> 
 
 
 def list_principal_lines(readout: Readout) -> list[tuple[str, str]]:
-    """Return (label, value) of the principal log."""
+    """Return (label, value) for the principal log."""
     row = readout.principal
     labels = (tr("Unsent log"), tr("Oldest unsent transaction"), tr("Time to send log (estimated)"),
               tr("Current send rate"), tr("Current rate of new transactions"))  # fmt: skip
@@ -242,7 +244,7 @@ def list_principal_lines(readout: Readout) -> list[tuple[str, str]]:
 
 
 def list_mirror_lines(readout: Readout) -> list[tuple[str, str]]:
-    """Return (label, value) of the mirror log."""
+    """Return (label, value) for the mirror log."""
     row = readout.mirror
     labels = (tr("Unrestored log"), tr("Time to restore log (estimated)"), tr("Current restore rate"))
     if row is None:
@@ -256,7 +258,7 @@ def list_mirror_lines(readout: Readout) -> list[tuple[str, str]]:
 
 
 def list_session_lines(readout: Readout) -> list[tuple[str, str]]:
-    """Return the lines below both partners."""
+    """Return (label, value) for the session, shown below both partners."""
     overhead = tr(UNKNOWN)
     if readout.principal is not None:
         synchronous = readout.mode != tr("High performance (asynchronous)")

@@ -1,4 +1,4 @@
-"""Status page: both partners, then the unsent log of the principal and the unrestored log of the mirror."""
+"""Status and History pages of the monitor. Status shows both partners, the unsent and the unrestored log."""
 
 from collections.abc import Callable
 from typing import Final
@@ -39,10 +39,10 @@ from engine.mirroring.monitor import MonitorRow, list_results
 from engine.model import World
 
 NARROW_UNITS: Final = 38.0
-"""Width in line heights below which the grid has short titles."""
+"""Width in line heights below which the grid uses short titles."""
 
 FIGURE_LETTERS: Final = 16
-"""Maximum letters of a value with its unit, which stays on one line."""
+"""Maximum number of characters of a value that stays on one line."""
 
 LARGE_VALUE: Final = "100,000 KB/s"
 """Sample text for the width of a value next to its label."""
@@ -64,11 +64,11 @@ SHORT: Final = tuple(
         COLUMNS, (mark("Server"), mark("Role"), mark("State"), mark("Witness")), strict=True
     )
 )
-"""Columns with short titles for a narrow dock."""
+"""Columns with short titles, for a narrow dock."""
 
 
 class LabeledValues(QWidget):
-    """Labels with values, grayed if unknown."""
+    """Form with labels and values. Unknown values are gray."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -83,7 +83,7 @@ class LabeledValues(QWidget):
         theme.call_after_events(self, theme.SIZE, self._fit)
 
     def compute_needed_px(self) -> int:
-        """Width at which every label and a large value fit on one line."""
+        """Return the width at which every label and a large value fit on one line."""
         metrics = self.fontMetrics()
         label = max((metrics.horizontalAdvance(f"{label}:") for label in self._values), default=0)
         return label + metrics.horizontalAdvance(LARGE_VALUE) + 2 * metrics.height()
@@ -105,7 +105,7 @@ class LabeledValues(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Give a label two lines if it does not fit on one; Qt would do so for shorter ones too."""
+        """Wrap labels that are too wide. Qt would also wrap shorter labels."""
         margins = self._form.contentsMargins()
         room = self.width() - margins.left() - margins.right()
         for field in self._values.values():
@@ -121,7 +121,7 @@ class LabeledValues(QWidget):
 
 
 class DatabaseStatus(QScrollArea):
-    """One database."""
+    """Status page of one database."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -136,14 +136,14 @@ class DatabaseStatus(QScrollArea):
             logs.addWidget(box, 1)
         page = QWidget()
         lay_column(grid, logs, self.session, 1, parent=page, margins=4, spacing=4)
-        page.setMinimumWidth(1)  # never wider than its view: lines wrap instead
+        page.setMinimumWidth(1)  # the page is never wider than the view, so lines wrap
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setWidget(page)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Arrange the two logs below each other if there is no room for both."""
+        """Arrange the two logs side by side, or in a column if the page is narrow."""
         super().resizeEvent(event)
         self._arrange()
 
@@ -158,7 +158,7 @@ class DatabaseStatus(QScrollArea):
             self.partners.show_columns(columns)
 
     def show_readout(self, readout: Readout | None) -> None:
-        """Show the figures; None clears."""
+        """Show the figures of *readout*. None clears the page."""
         self.partners.update(list(readout.partners) if readout else [])
         for box, title in zip(self.logs, format_log_titles(readout) if readout else (), strict=False):
             box.setTitle(title)
@@ -179,7 +179,7 @@ MODES: Final = (
     (mark("Last 1,000 records"), 8),
     (mark("All records"), 9),
 )
-"""@mode of sp_dbmmonitorresults. Documented."""
+"""Label and value of the @mode argument of sp_dbmmonitorresults. Documented."""
 
 
 def _build_number_column(title: str, value: Callable[[MonitorRow], float]) -> TableColumn:
@@ -198,7 +198,7 @@ def _build_time_column(title: str, value: Callable[[MonitorRow], float | None]) 
 
 
 def build_columns() -> list[TableColumn]:
-    """Return the columns of the documented history dialog, followed by the transactions.
+    """Return the columns of the documented history dialog, and a column for transactions.
 
     A row of the table is (date, recorded row).
     """
@@ -234,7 +234,7 @@ def build_columns() -> list[TableColumn]:
 
 
 class MonitorHistoryPage(QWidget):
-    """Rows, newest first."""
+    """History page with the recorded rows, newest first."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -255,7 +255,7 @@ class MonitorHistoryPage(QWidget):
         lay_column(bar, (self.table, 1), parent=self, margins=0)
 
     def show_time(self, t_s: float | None) -> None:
-        """Select the last row recorded by *t_s* (seconds since the start); None means no row."""
+        """Select the last row recorded by *t_s* (seconds since the start). None selects no row."""
         self.table.clearSelection()
         for index, (_, row) in enumerate(self.model.rows):
             if t_s is not None and row.tick <= t_s * TICKS_PER_S:
@@ -263,11 +263,11 @@ class MonitorHistoryPage(QWidget):
                 return
 
     def show_between(self, span: tuple[float, float] | None) -> None:
-        """List only rows recorded in this span (seconds), or all, from the next update on."""
+        """Set the time range of the rows to list (seconds). None means all. The next update applies it."""
         self._shown_span = span
 
     def show_world(self, world: World, database: str, servers: list[str]) -> None:
-        """Show the recorded rows of a database."""
+        """Show the rows of *database* that the selected server recorded."""
         if servers != [self.servers.itemText(index) for index in range(self.servers.count())]:
             self.servers.clear()
             self.servers.addItems(servers)

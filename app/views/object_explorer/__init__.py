@@ -1,4 +1,4 @@
-"""Object Explorer: the latest answer of each server."""
+"""View that imitates Object Explorer. It shows the last answer of each server."""
 
 from app.views.object_explorer.explorer import ObjectExplorer
 

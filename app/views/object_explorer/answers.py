@@ -1,4 +1,4 @@
-"""Answers of a server to Object Explorer: its knowledge as labels, or the reason for no answer. Without Qt."""
+"""Answers of a server to Object Explorer: labels of its objects, or an error. Independent of Qt."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ from engine.model import DatabaseCopy, DbState, EndpointState, Instance, MirrorS
 
 
 class ExplorerItem(Struct, frozen=True):
-    """Object in a folder."""
+    """Object in a folder of the tree."""
 
     kind: str
-    """database, system database, login, certificate, endpoint, linked server, job, log, availability group,
-    availability replica, availability database, listener."""
+    """Kind: database, system database, login, certificate, endpoint, linked server, job, log, availability
+    group,
+    availability replica, availability database or listener.
+    """
     name: str
     label: str
     tone: str = "text"
-    """Theme token of its icon; the label has the same information."""
+    """Theme color of the icon. The label contains the same information."""
     tip: str = ""
     folders: tuple[Folder, ...] = ()
 
@@ -44,7 +46,7 @@ class Folder(Struct, frozen=True):
     items: Answer | None = None
     folders: tuple[Folder, ...] = ()
     is_available: Callable[[World, Instance], bool] = lambda world, server: True
-    """Predicate: True if the server has such a folder."""
+    """Predicate that returns True if the server has this folder."""
 
 
 # --- connection errors --------------------------------------------------------------------------------------
@@ -54,9 +56,9 @@ TIMEOUT, REFUSED, NOT_FOUND = -2, 2, 53
 
 
 def find_connection_error(world: World, name: str) -> int | None:
-    """Return the error number for a connection to *name*; TIMEOUT only after the login timeout.
+    """Return the error number for a connection to *name*, or None if the server responds.
 
-    None: it responds.
+    TIMEOUT applies only after the login timeout.
     """
     server = world.instances[name]
     if tsql.is_reachable(world, name):
@@ -69,7 +71,7 @@ def find_connection_error(world: World, name: str) -> int | None:
 
 
 def format_client_message(number: int, name: str) -> str:
-    """Format the client message with that number."""
+    """Return the text of the client message *number*."""
     return fill_message(number, name)[1]
 
 
@@ -77,7 +79,7 @@ def format_client_message(number: int, name: str) -> str:
 
 
 def format_server_label(world: World, server: Instance) -> str:
-    r"""Return `SERVER_A (SQL Server 9.0.5000 - CORP\dba)`, as Management Studio writes it."""
+    r"""Return the label of a server as in Management Studio: `SERVER_A (SQL Server 9.0.5000 - CORP\dba)`."""
     numbers = [int(part) for part in PRODUCT[server.version][0].split(".")[:3]]
     version = ".".join(str(number) for number in numbers)
     return f"{server.name} (SQL Server {version} - {world.computers[server.computer].domain}\\dba)"
@@ -92,7 +94,7 @@ _STATE: Final = {
     DbState.EMERGENCY: (mark("Emergency"), "bad"),
     DbState.OFFLINE: (mark("Offline"), "idle"),
 }
-"""Text of Management Studio, and the theme token of the icon."""
+"""Database state -> text of Management Studio, and theme color of the icon."""
 
 _MIRROR_STATE: Final = {
     MirrorState.SYNCHRONIZED: (mark("Synchronized"), "ok"),
@@ -105,9 +107,9 @@ _ROLE: Final = {Role.PRINCIPAL: mark("Principal"), Role.MIRROR: mark("Mirror")}
 
 
 def build_database_item(copy: DatabaseCopy) -> ExplorerItem:
-    """Return `Sales (Mirror, Synchronized / Restoring...)`: role and session, then the state in sys.databases.
+    """Return an item with a label such as `Sales (Mirror, Synchronized / Restoring...)`.
 
-    Facts 3.4.
+    The label contains role and session state, then the state in sys.databases. Facts 3.4.
     """
     state_words, tone = _STATE[DbState.RECOVERING if copy.recovering else copy.db_state]
     state, session = tr(state_words), ""
@@ -204,7 +206,7 @@ def _list_jobs(world: World, server: Instance) -> Iterable[ExplorerItem]:
 
 
 def _list_groups(world: World, server: Instance) -> Iterable[ExplorerItem]:
-    """Yield `AG1 (Primary)`, with this server's knowledge of the group below it."""
+    """Yield an item for each availability group, such as `AG1 (Primary)`, with its folders."""
     for state in replicas.list_replica_states(world, server.name):
         group = replicas.find_group_config(world, server.name, state.guid)
         if group is None:
@@ -273,21 +275,21 @@ FOLDERS: Final = (
     Folder("management", mark("Management"), None, (Folder("logs", mark("SQL Server Logs"), _list_logs),)),
     Folder("agent", mark("SQL Server Agent"), None, (Folder("jobs", mark("Jobs"), _list_jobs),)),
 )  # fmt: skip
-"""Tree under a server, in the order of Management Studio."""
+"""Folders under a server, in the order of Management Studio."""
 
 
 def format_folder_title(folder: Folder, server: Instance) -> str:
-    """Return the title of the agent's folder, which shows whether the agent runs."""
+    """Return the title of a folder. The title of SQL Server Agent shows if the agent is stopped."""
     title = tr(folder.title)
     is_agent_stopped = folder.name == "agent" and not server.agent_running
     return tr("{name} (stopped)").format(name=title) if is_agent_stopped else title
 
 
 def format_age(tick: int, now_tick: int) -> str:
-    """Format `0:41, 2:05 ago`."""
+    """Format a time and its age, for example `0:41, 2:05 ago`."""
     time = formatting.format_run_time(tick / TICKS_PER_S)
     age_s = max(0, now_tick - tick) / TICKS_PER_S
-    age = formatting.format_seconds(age_s, 0).replace(" ", "\u00a0")  # on one line
+    age = formatting.format_seconds(age_s, 0).replace(" ", "\u00a0")  # keep the age on one line
     return (
         tr("{at}, just now").format(at=time)
         if age_s < 1.0

@@ -1,4 +1,4 @@
-"""Object Explorer panel: the tree, its context menus, and the age of its contents."""
+"""Object Explorer panel: the tree, its context menus, and the age of the displayed answers."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -21,7 +21,7 @@ from engine.events import Event, SqlDoneData, select_data
 from engine.model import World
 
 WINDOW: Final = "explorer"
-"""Name of the window for the tree's statements."""
+"""Name suffix of the connections for the tree's statements."""
 
 SERVICE: Final = (
     (mark("&Start"), "start-service"),
@@ -32,22 +32,24 @@ AGENT: Final = ((mark("&Start"), "start-agent"), (mark("S&top"), "stop-agent"))
 
 
 INDENTATION: Final = 0.75
-"""Indentation in line heights: in a narrow dock the state in brackets behind a database must be visible."""
+"""Indentation of a level in line heights. It is small, so that a narrow dock shows the state behind a
+database.
+"""
 
 
 class ObjectExplorer(QWidget):
-    """Servers and their objects. Labels keep the age of the last request; only Refresh requests them again."""
+    """Tree of servers and their objects. Labels show the last answer until the user refreshes them."""
 
     requested = Signal(str)
-    """Signal: an input line without its time."""
+    """Signal: input line without its time."""
     query_wanted = Signal(str, str)
-    """(server, text): open a query window on the server with this text, which may be empty."""
+    """Signal (server, text): open a query window on the server with this text, which may be empty."""
     log_wanted = Signal(str)
     """Signal: server whose ERRORLOG the user wants to read."""
     monitor_wanted = Signal(str, str)
-    """(server, database) for the Database Mirroring Monitor."""
+    """Signal (server, database): open Database Mirroring Monitor."""
     dashboard_wanted = Signal(str, str)
-    """(server, availability group) for the Always On dashboard."""
+    """Signal (server, availability group): open the Always On dashboard."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -58,15 +60,16 @@ class ObjectExplorer(QWidget):
         self.tree = Tree(self)
         self.view = QTreeView()
         self.view.setModel(self.tree)
-        # Qt's accessibility bridge selects wrong rows
+        # with SelectRows, Qt's accessibility bridge selects wrong rows
         self.view.setSelectionBehavior(QTreeView.SelectionBehavior.SelectItems)
         follow_selection(self.view)
-        # drag a name into a query, as in Management Studio
+        # a name can be dragged into a query, as in Management Studio
         self.view.setDragDropMode(QTreeView.DragDropMode.DragOnly)
         self.view.setHeaderHidden(True)
         self.view.setAccessibleName(tr("Object Explorer"))
         self.view.setUniformRowHeights(True)
-        self.view.header().setStretchLastSection(False)  # a truncated state is useless: scroll instead
+        # scroll horizontally, because a truncated state is useless
+        self.view.header().setStretchLastSection(False)
         self.view.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
@@ -113,7 +116,7 @@ class ObjectExplorer(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: HasWorld) -> None:
-        """Show another run or another time of the same run: every server is queried again."""
+        """Show another run, or another time of the same run. Query every server again."""
         self._world = drill.world
         self._error = ""
         for page in list(self.pages):
@@ -134,7 +137,7 @@ class ObjectExplorer(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        """Handle results of queries from this tree; nothing else changes it."""
+        """Handle the results of statements from this tree. Other events do not change it."""
         events = list(events)
         for page in self.pages:
             page.add_events(events)
@@ -149,7 +152,7 @@ class ObjectExplorer(QWidget):
     # --- tree ---------------------------------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Ask the server of the current row again (F5)."""
+        """Query the server of the current row again (F5)."""
         path = self._get_current_path()
         self._error = ""
         self.tree.refresh(self.view.currentIndex())
@@ -158,7 +161,7 @@ class ObjectExplorer(QWidget):
 
     @property
     def node(self) -> TreeNode | None:
-        """Node of the current row."""
+        """Node of the current row, or None."""
         index = self.view.currentIndex()
         return index.data(NODE) if index.isValid() else None
 
@@ -179,7 +182,7 @@ class ObjectExplorer(QWidget):
         self.tree.load(index)
 
     def _restore_expansion(self) -> None:
-        """Expand recreated rows that were expanded."""
+        """Expand recreated rows that were expanded before."""
         for path in sorted(self.tree.opened, key=len):
             item = self.tree.find(path)
             if item is not None and not self.view.isExpanded(item.index()):
@@ -235,7 +238,7 @@ class ObjectExplorer(QWidget):
         if index.isValid():
             self.view.setCurrentIndex(index)
         elif self.view.currentIndex().isValid():
-            position = self.view.visualRect(self.view.currentIndex()).bottomLeft()  # opened by a key
+            position = self.view.visualRect(self.view.currentIndex()).bottomLeft()  # a key opened the menu
         if self.node is not None:
             menu = QMenu(self)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -243,7 +246,7 @@ class ObjectExplorer(QWidget):
             menu.popup(self.view.viewport().mapToGlobal(position))
 
     def _fill_for_button(self, menu: QMenu) -> None:
-        """Fill the context menu, including actions to expand and collapse for screen readers, which cannot do so."""
+        """Fill the context menu and add Expand or Collapse, which screen readers cannot do otherwise."""
         index = self.view.currentIndex()
         if self.node is None:
             return
@@ -256,7 +259,7 @@ class ObjectExplorer(QWidget):
         self.fill_menu(menu, self.node)
 
     def fill_menu(self, menu: QMenu, node: TreeNode) -> None:
-        """Fill the menu with the commands for the row, in the order of Management Studio."""
+        """Fill *menu* with the commands for *node*, in the order of Management Studio."""
         server, name = node.server, node.name
         if node.kind not in ("log", "problem"):
             menu.addAction(self.tools["explorer.query"])
@@ -295,7 +298,10 @@ class ObjectExplorer(QWidget):
         menu.addAction(self.tools["explorer.refresh"])
 
     def _add_scripts(self, menu: QMenu, node: TreeNode) -> None:
-        """Add scripts, which need data of the server; without its response there are none."""
+        """Add the "Script as" menu.
+
+        It needs data from the server, so it is omitted if the server does not respond.
+        """
         if self._world is None or answers.find_connection_error(self._world, node.server) is not None:
             return
         found_scripts = scripts.list_scripts(self._world, node.server, node.kind, node.name)
@@ -352,7 +358,7 @@ class ObjectExplorer(QWidget):
 
 
 def _add_actions(menu: QMenu, acts: Iterable[tuple[str, Callable[[], object]]]) -> None:
-    """Add a separator, and an action for each (text, function)."""
+    """Add a separator if *menu* has actions, and an action for each (text, function)."""
     if menu.actions():
         menu.addSeparator()
     for text, do in acts:

@@ -1,4 +1,4 @@
-"""Mirroring page of a database's properties: this server's knowledge of the session, and its buttons."""
+"""Mirroring page of the database properties: this server's knowledge of the session, and buttons."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -18,7 +18,7 @@ from engine.model import DatabaseCopy, MirrorState, Role, Safety, World
 from engine.overrides import override
 
 WINDOW: Final = "mirroring"
-"""Name of the window for the statements of a page. Answers reach the page by this name."""
+"""Name suffix of the page's connection, by which the page recognizes results of its statements."""
 
 _MODE: Final = {
     (Safety.FULL, True): mark("High safety with automatic failover (synchronous)"),
@@ -33,11 +33,13 @@ _STATUS: Final = {
     MirrorState.DISCONNECTED: (mark("No connection"), "bad"),
     MirrorState.PENDING_FAILOVER: (mark("Failover"), "warn"),
 }
-"""Texts on this page of Management Studio. The tree has other texts. Facts 3.4."""
+"""Mirroring state -> text of this page in Management Studio, and theme color. The tree has other texts. Facts
+3.4.
+"""
 
 
 class PropertyAction(Struct, frozen=True):
-    """Button and its statement."""
+    """Button with its statement and its confirmation question."""
 
     text: str
     statement: str
@@ -73,7 +75,7 @@ FIELDS: Final = (
 
 
 def read_values(copy: DatabaseCopy | None) -> dict[str, str]:
-    """Return the values of the page by the names of `FIELDS`; a database without mirroring has only a status."""
+    """Return name of a field -> value. A database without mirroring has only a status."""
     if copy is None:
         return {"Status": tr("This server has no database with this name.")}
     if copy.mirroring.guid is None or copy.mirroring.role is None or copy.mirroring.state is None:
@@ -99,7 +101,7 @@ def read_values(copy: DatabaseCopy | None) -> dict[str, str]:
 
 
 def list_enabled_actions(copy: DatabaseCopy | None) -> list[PropertyAction]:
-    """Return the buttons that Management Studio enables: failover only on a principal that it shows as synchronized."""
+    """Return the buttons that Management Studio enables. Failover requires a synchronized principal."""
     if copy is None or copy.mirroring.state is None:
         return []
     in_step = copy.mirroring.role is Role.PRINCIPAL and copy.mirroring.state is MirrorState.SYNCHRONIZED
@@ -112,7 +114,7 @@ def list_enabled_actions(copy: DatabaseCopy | None) -> list[PropertyAction]:
 
 
 class MirroringPage(QDialog):
-    """View of the server's last answer; its buttons send statements to that server."""
+    """Dialog with the server's last answer. Its buttons send statements to the server."""
 
     requested = Signal(str)
 
@@ -165,7 +167,7 @@ class MirroringPage(QDialog):
     # --- display ------------------------------------------------------------------------------------------
 
     def show_world(self, world: World) -> None:
-        """Update the time; displayed values stay until they are queried again."""
+        """Update the age of the values. The values stay until the next refresh."""
         first = self._world is None
         self._world = world
         if first:
@@ -173,7 +175,7 @@ class MirroringPage(QDialog):
         self._show_age()
 
     def refresh(self) -> None:
-        """Query the server again; displayed values stay if it does not respond."""
+        """Query the server again. If it does not respond, keep the values and show the error."""
         if self._world is None:
             return
         number = answers.find_connection_error(self._world, self.server)
@@ -187,7 +189,7 @@ class MirroringPage(QDialog):
         self._show_age()
 
     def add_events(self, events: Iterable[Event]) -> None:
-        """Show the server's reply to a button."""
+        """Show the result of a button's statement."""
         for _, done_data in select_data(events, SqlDoneData):
             if done_data.window == self.window_id:
                 messages = [message for message in done_data.messages if message["severity"] > 10]

@@ -1,4 +1,7 @@
-"""`Script as`: CREATE, ALTER and DROP statements of an object, as Management Studio writes them. Without Qt."""
+"""Scripts of the "Script as" menu: CREATE, ALTER and DROP statements as in Management Studio.
+
+Independent of Qt.
+"""
 
 from collections.abc import Callable, Iterable
 from typing import Final, TypeVar
@@ -10,22 +13,22 @@ from engine.model import AvailabilityGroup, Certificate, DatabaseCopy, Endpoint,
 Thing = TypeVar("Thing", Certificate, Login, Job)
 
 Script = tuple[str, str]
-"""(title in the menu, text)."""
+"""Title in the menu, and text."""
 
 
 def list_scripts(world: World, server: str, kind: str, name: str) -> list[Script]:
-    """Return the scripts for the object as the server knows it now; empty if it no longer exists."""
+    """Return the scripts for an object as the server knows it now. Return none if it no longer exists."""
     make = _KINDS.get(kind)
     return list(make(world, server, name)) if make is not None else []
 
 
 def quote_name(name: str) -> str:
-    """Return *name* in brackets: `[name]`."""
+    """Return *name* in square brackets: `[name]`."""
     return f"[{name.replace(']', ']]')}]"
 
 
 def quote_literal(text: str) -> str:
-    """Return *text* as a literal: `N'text'`."""
+    """Return *text* as a T-SQL literal: `N'text'`."""
     return "N'" + text.replace("'", "''") + "'"
 
 
@@ -60,7 +63,7 @@ def _format_use_master(copy: DatabaseCopy, clause: str) -> str:
 
 
 def _script_session(copy: DatabaseCopy, alter: str) -> str:
-    """Return the statements that set up the current session on this server."""
+    """Return the statements that set up the current mirroring session on this server."""
     lines = [f"{alter}PARTNER = {quote_literal(copy.mirroring.partner_address or '')}", "GO"]
     if copy.mirroring.role is Role.PRINCIPAL:
         lines += [
@@ -87,19 +90,19 @@ def _script_group(world: World, server: str, name: str) -> Iterable[Script]:
 
 
 def script_failover(group: str) -> str:
-    """Return the script for the window that Failover… opens on the server that becomes the primary."""
+    """Return the script that Failover… opens. It must run on the server that becomes the primary."""
     return f"USE master\nGO\nALTER AVAILABILITY GROUP {quote_name(group)} FAILOVER\n"
 
 
 def script_data_movement(database: str, clause: str) -> str:
-    """Return the statement behind Suspend and Resume Data Movement."""
+    """Return the statement of Suspend or Resume Data Movement."""
     return f"ALTER DATABASE {quote_name(database)} SET HADR {clause}"
 
 
 def _build_group_prefix(
     world: World, server: str, predicate: Callable[[AvailabilityGroup], bool]
 ) -> Iterable[str]:
-    """Yield `ALTER AVAILABILITY GROUP [g] ` for each matching group of *server*."""
+    """Yield the script prefix `ALTER AVAILABILITY GROUP [g] ` for each matching group of *server*."""
     groups = (
         replicas.find_group_config(world, server, state.guid)
         for state in replicas.list_replica_states(world, server)
@@ -199,7 +202,7 @@ def _script_login(world: World, server: str, name: str) -> Iterable[Script]:
 
 
 def _create_login(login: Login, called: str) -> str:
-    """Return CREATE LOGIN as Management Studio scripts it, without the SID."""
+    """Return CREATE LOGIN without the SID, as Management Studio scripts it."""
     default = f"DEFAULT_DATABASE = {quote_name(login.default_database)}"
     if login.kind == "WINDOWS":
         return f"CREATE {called} FROM WINDOWS WITH {default}\nGO\n"
@@ -235,12 +238,12 @@ def _script_job(world: World, server: str, name: str) -> Iterable[Script]:
 
 
 def enable_job(name: str, enabled: bool) -> str:
-    """Return the statement behind Enable and Disable."""
+    """Return the statement of Enable or Disable."""
     return f"EXEC msdb.dbo.sp_update_job @job_name = {quote_literal(name)}, @enabled = {int(enabled)}"
 
 
 def start_job(name: str) -> str:
-    """Return the statement behind Start Job."""
+    """Return the statement of Start Job."""
     return f"EXEC msdb.dbo.sp_start_job @job_name = {quote_literal(name)}"
 
 

@@ -1,4 +1,4 @@
-"""Tree of Object Explorer: requests a server's items only when a folder is first opened or refreshed."""
+"""Tree model of Object Explorer. It requests items when a folder is first opened or refreshed."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,17 +40,17 @@ DRAWINGS: Final = {
 
 _SIDES: Final = (16, 20, 24, 32, 48)
 _SHAPES: Final = {
-    # tone: outline in a unit square; distinguishable without color
-    "ok": ((0.15, 0.0), (1.0, 0.5), (0.15, 1.0)),  # a triangle: runs
-    "bad": ((0.05, 0.05), (0.95, 0.05), (0.95, 0.95), (0.05, 0.95)),  # a square: stopped
-    "warn": ((0.5, 0.0), (1.0, 0.95), (0.0, 0.95)),  # a warning triangle
-    "info": ((0.5, 0.0), (1.0, 0.5), (0.5, 1.0), (0.0, 0.5)),  # a diamond: in progress
+    # tone -> outline in a unit square; the shapes are distinguishable without color
+    "ok": ((0.15, 0.0), (1.0, 0.5), (0.15, 1.0)),  # triangle: running
+    "bad": ((0.05, 0.05), (0.95, 0.05), (0.95, 0.95), (0.05, 0.95)),  # square: stopped
+    "warn": ((0.5, 0.0), (1.0, 0.95), (0.0, 0.95)),  # triangle pointing up: warning
+    "info": ((0.5, 0.0), (1.0, 0.5), (0.5, 1.0), (0.0, 0.5)),  # diamond: in progress
 }
 
 
 @lru_cache(maxsize=256)
 def build_icon(kind: str, tone: str, dark: bool) -> QIcon:
-    """Return the icon of *kind* with the symbol of *tone*; no symbol for the tones text and idle."""
+    """Return the icon of *kind* with the symbol of *tone*. The tones text and idle have no symbol."""
     colors = theme.build_dark_theme() if dark else theme.build_light_theme()
     ground = colors.idle if tone == "idle" else colors.accent if kind == "folder" else colors.text
     kind_icon = QIcon()
@@ -82,27 +82,27 @@ Path = tuple[str, ...]
 
 NODE: Final = Qt.ItemDataRole.UserRole + 1
 _REGULAR: Final = re.compile(r"[A-Za-z_][\w$#@]*")
-"""Pattern of a name that needs no brackets."""
+"""Pattern of a name that does not need square brackets."""
 
 
 class TreeNode(Struct):
-    """Object that a row represents, and the time since which its server has reported it."""
+    """Data of a row: an object, and the time at which its server reported it."""
 
     path: Path
     kind: str
-    """server, folder, problem, or the kind of an item."""
+    """"server", "folder", "problem", or the kind of an item."""
     name: str
     label: str
     folder: Folder | None = None
     asked_tick: int | None = None
-    """Tick of the row's own request; None if it arrived with its parent row."""
+    """Tick of the row's last request. None if the row came with the answer for its parent."""
     loaded: bool = False
-    """True for a folder whose items are known."""
+    """True if the items of the folder are loaded."""
     tone: str = "text"
 
     @property
     def server(self) -> str:
-        """Return the server of the node."""
+        """Server of the node."""
         return self.path[0]
 
     @property
@@ -116,12 +116,12 @@ class TreeNode(Struct):
 
 
 class Tree(QStandardItemModel):
-    """Rows of all servers; the view updates the paths of expanded rows."""
+    """Tree model with the rows of all servers. The view maintains the paths of expanded rows."""
 
     failed = Signal(str, int)
-    """Signal: (server, number) of a failed request."""
+    """Signal (server, error number): a request failed."""
     refreshed = Signal()
-    """Signal: rows were added and may need to be expanded."""
+    """Signal: rows were added, and the view may have to expand them."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -138,7 +138,7 @@ class Tree(QStandardItemModel):
         return ["text/plain"]
 
     def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
-        """Return the name of the row, in brackets where T-SQL needs them, for a drop into a query."""
+        """Return the names of the rows as text for a drop into a query. Quote them if T-SQL requires it."""
         data = QMimeData()
         names = [
             index.data(NODE).name for index in indexes if index.data(NODE).kind not in ("folder", "problem")
@@ -149,7 +149,7 @@ class Tree(QStandardItemModel):
     # --- time ---------------------------------------------------------------------------------------------
 
     def start(self, world: World) -> None:
-        """Connect to every server of *world* again."""
+        """Rebuild the tree and query every server of *world*."""
         self._world = world
         self._waiting.clear()
         opened_roots = {path[0] for path in self.opened}
@@ -163,7 +163,7 @@ class Tree(QStandardItemModel):
             self._query_server(self.item(index))
 
     def show_world(self, world: World) -> None:
-        """Update the time; only rows that wait for an unresponsive server change."""
+        """Set the current world. Update only rows that wait for a server that does not respond."""
         self._world = world
         for path, due_s in list(self._waiting.items()):
             number = answers.find_connection_error(world, path[0])
@@ -185,7 +185,7 @@ class Tree(QStandardItemModel):
             self._query_server(item)
 
     def load(self, index: QModelIndex) -> None:
-        """Load the folder of an opened row on first use."""
+        """Load the folder of an expanded row, if it is not loaded yet."""
         item = self.itemFromIndex(index)
         if item is not None and get_node(item).folder is not None and not get_node(item).loaded:
             self._query_server(item)
@@ -200,7 +200,7 @@ class Tree(QStandardItemModel):
             self._show_answer(item, number)
 
     def _show_answer(self, item: QStandardItem, number: int | None) -> None:
-        """Show the answer to a query, or the *number* of its error."""
+        """Show the answer to a request, or an error if *number* is not None."""
         node = get_node(item)
         self._mark_server(node.server, number)
         if number is not None:
@@ -243,7 +243,7 @@ class Tree(QStandardItemModel):
         self.refreshed.emit()
 
     def _update_item(self, item: QStandardItem) -> None:
-        """Update one object, or remove it if the server no longer has it."""
+        """Update one object. Remove its row if the server no longer has the object."""
         node, parent_item = get_node(item), item.parent()
         folder = get_node(parent_item).folder
         assert folder is not None, "objects lie in folders"
@@ -265,7 +265,7 @@ class Tree(QStandardItemModel):
         self._paint(item, explorer_item.label, explorer_item.tone, explorer_item.tip)
 
     def _show_failure(self, item: QStandardItem, number: int) -> None:
-        """Show a failure below its server or folder; known objects stay visible."""
+        """Show an error in place of the contents of a server or folder."""
         node = get_node(item)
         if node.kind == "server" or node.folder is not None:
             item.removeRows(0, item.rowCount())
@@ -296,16 +296,16 @@ class Tree(QStandardItemModel):
 
     @property
     def world(self) -> World:
-        """World for the next query."""
+        """Current world."""
         assert self._world is not None, "nothing can be asked before `start`"
         return self._world
 
     def find(self, path: Path) -> QStandardItem | None:
-        """Return the item at a path; None if there is none."""
+        """Return the item at *path*, or None."""
         return next((item for item in self._iterate_items() if get_node(item).path == path), None)
 
     def find_query(self, index: QModelIndex) -> tuple[str, int] | None:
-        """Return the row whose response contains this row, and the time of that response; None without a response."""
+        """Return title and tick of the request whose answer contains this row, or None."""
         item = self.itemFromIndex(index)
         while item is not None:
             node = get_node(item)
@@ -315,7 +315,7 @@ class Tree(QStandardItemModel):
         return None
 
     def recolor(self, dark: bool) -> None:
-        """Color the icons for the other theme."""
+        """Redraw the icons for the dark or the light theme."""
         self._dark = dark
         for item in self._iterate_items():
             node = get_node(item)
@@ -333,11 +333,11 @@ class Tree(QStandardItemModel):
         node = TreeNode((*parent_path, folder.name), "folder", folder.name, title, folder)
         row = self._build_row(node)
         if folder.items is None:
-            node.loaded = True  # contains only folders: no request needed
+            node.loaded = True  # a folder of folders needs no request
             for inner in folder.folders:
                 row.appendRow(self._build_folder_row(node.path, inner))
         else:
-            # so that it can be expanded
+            # a placeholder row makes the folder expandable
             row.appendRow(self._build_row(TreeNode((*node.path, "nothing"), "problem", "nothing", "")))
         return row
 

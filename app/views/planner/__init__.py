@@ -1,4 +1,4 @@
-"""Link planner: the combined result of a workload, a safety level and a link."""
+"""Link planner: the effect of a workload, a safety level and a link on mirroring."""
 
 from app.views.planner.planner import Planner
 

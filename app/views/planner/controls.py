@@ -1,4 +1,4 @@
-"""Inputs of the planner: workload, safety level, link and goals as fields and sliders."""
+"""Inputs of the planner: workload, safety level, link and goals, as fields and sliders."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -39,20 +39,20 @@ from engine.planning import NETWORKS, MirroringPlan, PlanGoals, build_custom_wor
 
 STEPS_PER_DECADE: Final = 60
 DIGITS: Final = 3
-"""Significant digits of the slider's value: nobody measures a link more exactly."""
+"""Significant digits of the slider's value. Links are not measured more accurately."""
 
 FIELD_SAMPLE: Final = "10,000 Mbps"
-"""Sample for the width of all fields next to the sliders."""
+"""Sample text that determines the width of the fields next to the sliders."""
 FIELD_MARGIN_PX: Final = 18
 
 Band = tuple[str, float, float]
-"""Name, from, to."""
+"""Name, lower bound and upper bound of a range."""
 Mark = tuple[str, float]
-"""Name and position."""
+"""Name and value of a marked position."""
 
 
 class LogSlider(QWidget):
-    """Positive number between two bounds."""
+    """Logarithmic slider with a field, for a positive number between two bounds."""
 
     changed = Signal(float)
 
@@ -96,11 +96,11 @@ class LogSlider(QWidget):
 
     @property
     def value(self) -> float:
-        """Return the value."""
+        """Current value."""
         return self.field.value()
 
     def set_value(self, value: float) -> None:
-        """Set both to *value*, within the bounds; emit `changed` if it is new."""
+        """Set slider and field to *value*, limited to the bounds. Emit `changed` if the value is new."""
         self.field.setValue(min(max(value, self._low), self._high))
 
     def compute_position(self, value: float) -> int:
@@ -118,7 +118,7 @@ class LogSlider(QWidget):
 
 
 class FigureBox(QDoubleSpinBox):
-    """Number without trailing zeros, in the format of the interface language."""
+    """Number field without trailing zeros, in the format of the interface language."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -135,7 +135,7 @@ class FigureBox(QDoubleSpinBox):
 
 
 class SliderLabels(QWidget):
-    """Names below their ranges or positions on the slider."""
+    """Labels below a slider, at the ranges or positions that they name."""
 
     def __init__(
         self,
@@ -164,7 +164,7 @@ class SliderLabels(QWidget):
         return QSize(100, self.fontMetrics().height() + 2)
 
     def compute_pixel(self, value: float) -> int:
-        """Return the pixel of the center of the slider's handle for *value*."""
+        """Return the x coordinate of the center of the slider's handle for *value*."""
         option = QStyleOptionSlider()
         self._slider.initStyleOption(option)
         handle = self._slider.style().pixelMetric(QStyle.PixelMetric.PM_SliderLength, option, self._slider)
@@ -198,7 +198,7 @@ WORKLOADS: Final = {
     mark("1,000 users on SSD, 2012"): (USERS, "ssd", 2012),
     mark("Row log, 2014"): (LOG_ROWS, "delayed", 2014),
 }
-"""Workloads of the papers, each with its servers and version."""
+"""Name of a workload in the papers -> workload, servers and version."""
 SAFETIES: Final = (("FULL", SafetyMode.FULL), ("OFF", SafetyMode.OFF), (mark("No mirror"), SafetyMode.NONE))
 
 RTT_BOUNDS_MS: Final = (0.1, 300.0)
@@ -215,7 +215,7 @@ BANDWIDTHS: Final = (
 
 
 class OwnField(Struct, frozen=True):
-    """Figure of a custom workload."""
+    """Field for one figure of a custom workload."""
 
     title: str
     name: str
@@ -227,7 +227,7 @@ class OwnField(Struct, frozen=True):
     tip: str = ""
 
 
-OWN_FIELDS: Final = (  # in the order of `build_custom_workload`
+OWN_FIELDS: Final = (  # in the order of the parameters of `build_custom_workload`
     OwnField(mark("Connections"), "connections", 100, "", 0, 100_000, 1),
     OwnField(
         mark("Think time"),
@@ -257,7 +257,7 @@ OWN_FIELDS: Final = (  # in the order of `build_custom_workload`
 
 
 class Controls(QScrollArea):
-    """Left side of the planner."""
+    """Left side of the planner with its inputs."""
 
     changed = Signal()
 
@@ -279,7 +279,7 @@ class Controls(QScrollArea):
         for name, site in SITES.items():
             self.site.addItem(site.name, name)
         set_box_name(self.site, tr("Servers"))
-        for box in (self.workload, self.site):  # long names must not widen the column
+        for box in (self.workload, self.site):  # long names must not make the column wider
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(10)
         self.safety = QButtonGroup(self)
@@ -310,13 +310,13 @@ class Controls(QScrollArea):
 
     @property
     def chosen_safety(self) -> SafetyMode:
-        """Return the selected safety level."""
+        """Selected safety level."""
         return SAFETIES[self.safety.checkedId()][1]
 
     def build_plan(self) -> MirroringPlan:
-        """Return the plan in the fields.
+        """Build the plan from the fields.
 
-        Raises ValueError if custom figures are impossible.
+        Raises ValueError if the custom figures are impossible.
         """
         site = SITES[self.site.currentData()]
         packed = self.compression.isEnabled() and self.compression.isChecked()
@@ -335,7 +335,7 @@ class Controls(QScrollArea):
         )
 
     def get_goals(self) -> PlanGoals:
-        """Return the goals of the plan."""
+        """Return the goals in the fields."""
         return PlanGoals(
             rpo_s=self.rpo.value() or None,
             response_limit_s=self.response.value() or None,
@@ -344,7 +344,7 @@ class Controls(QScrollArea):
         )
 
     def show_problem(self, text: str) -> None:
-        """Show the problem with the figures; an empty *text* hides it."""
+        """Show a problem with the custom figures. An empty *text* hides it."""
         self.problem.setText(text)
         self.problem.setVisible(bool(text))
 
@@ -428,7 +428,7 @@ class Controls(QScrollArea):
         self.safety.idToggled.connect(lambda _, is_checked: self._on_change() if is_checked else None)
 
     def _choose_surroundings(self) -> None:
-        """Select servers, version and compression of the workload; a custom one keeps the current ones."""
+        """Select servers, version and compression of the workload. A custom workload keeps the current ones."""
         name = self.workload.currentData()
         if name in WORKLOADS:
             workload, site, version = WORKLOADS[name]
@@ -454,7 +454,7 @@ class Controls(QScrollArea):
 
 
 NETWORKS_SHOWN: Final = tuple((name, max(low, RTT_BOUNDS_MS[0]), high) for name, low, high in NETWORKS)
-"""Bands of Table 7 on an axis that does not start at 0."""
+"""Networks of Table 7, limited to the bounds of the axis, which does not start at 0."""
 
 
 def _build_spin_box(field: OwnField) -> QDoubleSpinBox:
@@ -488,7 +488,7 @@ def _build_heading(text: str) -> QLabel:
 
 
 def _build_rows(*rows: tuple[str | QWidget, QWidget]) -> QWidget:
-    """Return names to the left, fields to the right, each name leading to its field."""
+    """Build a grid with names on the left and fields on the right. The label of a field is its buddy."""
     widget = QWidget()
     grid = QGridLayout(widget)
     grid.setContentsMargins(0, 0, 0, 0)

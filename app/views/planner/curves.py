@@ -1,4 +1,4 @@
-"""Curves of the planner: a row per counter, round trip on the left, bandwidth on the right."""
+"""Curves of the planner: a row per counter, with round trip on the left and bandwidth on the right."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -48,45 +48,45 @@ COUNTERS: Final = {
         ENGINE_COUNTERS["mirror_cpu_percent"],
     )
 }
-"""Counters that can be plotted, by their names in a sweep."""
+"""Name in a sweep -> counter, for counters that can be plotted."""
 
 LOGARITHMIC: Final = ("response_s", "commit_delay_ms")
-"""Counters drawn on a logarithmic scale, because links differ by factors."""
+"""Counters with a logarithmic axis, because they differ between links by orders of magnitude."""
 
 ON_THE_LINK: Final = ("send_queue_growth_kb_per_s", "link_use_percent", "mirror_cpu_percent")
-"""Counters that need a mirror."""
+"""Counters that exist only with a mirror."""
 
 MODES: Final = (SafetyMode.NONE, SafetyMode.OFF, SafetyMode.FULL)
-"""Modes in drawing order."""
+"""Safety modes in drawing order."""
 
 NAMES: Final = {SafetyMode.NONE: mark("no mirror"), SafetyMode.OFF: "OFF", SafetyMode.FULL: "FULL"}
 
 BAND_ALPHA: Final = 110
 CHOSEN_WIDTH, OTHER_WIDTH = 2.6, 1.4
 TAG_STEP: Final = 0.16
-"""Vertical distance between labels of neighboring notes, as a share of the plot."""
+"""Vertical distance between labels of adjacent notes, as a share of the plot's height."""
 
 EDGE: Final = 0.02
-"""Margin at the ends of a sweep, so that marks there are complete."""
+"""Margin at the ends of a sweep, so that dots there are completely visible."""
 
 
 def get_color(mode: SafetyMode, colors: ThemeTokens) -> QColor:
-    """Return the color of FULL or OFF, which is the same everywhere in the planner; gray without mirroring."""
+    """Return the color of a safety mode, which is the same everywhere in the planner. No mirror is gray."""
     return {SafetyMode.FULL: colors.series[0], SafetyMode.OFF: colors.series[1]}.get(mode, colors.idle)
 
 
 class AxisNote(Struct, frozen=True):
-    """Value on the axis that a paper mentions."""
+    """Value of the axis that a paper mentions, with the number of its figure."""
 
     value: float
     tag: str
 
 
 class PlotCell(QObject):
-    """Plot in the grid."""
+    """Plot in the grid: one counter over one axis."""
 
     dragged = Signal(float)
-    """Signal: value of the axis to which the user moved the plan."""
+    """Signal: value of the axis to which the user dragged the plan's line."""
 
     def __init__(self, counter: Counter, bands: Sequence[tuple[str, float, float]], parent: QObject) -> None:
         super().__init__(parent)
@@ -138,7 +138,10 @@ class PlotCell(QObject):
     # --- display --------------------------------------------------------------------------------------------
 
     def draw(self, sweeps: Mapping[SafetyMode, Sweep], bottom: float, top: float) -> None:
-        """Draw the curves of the sweeps; the axis runs from *bottom* to *top* (logarithms on a logarithmic axis)."""
+        """Draw the curves of *sweeps*.
+
+        *bottom* and *top* are the ends of the value axis (logarithms on a log axis).
+        """
         for mode, curve in self.curves.items():
             sweep = sweeps.get(mode)
             if sweep is None or (mode is SafetyMode.NONE and self.counter.name in ON_THE_LINK):
@@ -155,7 +158,7 @@ class PlotCell(QObject):
     def show_plan(
         self, axis_value: float, values: Mapping[SafetyMode, float], selected_mode: SafetyMode
     ) -> None:
-        """Mark the plan with a dot on each curve."""
+        """Show the plan as a vertical line at *axis_value*, with a dot on each curve."""
         self._chosen_safety = selected_mode
         self.mark.setValue(float(np.log10(axis_value)))
         for mode, dots in self.dots.items():
@@ -165,13 +168,13 @@ class PlotCell(QObject):
         self._update_pens()
 
     def show_published(self, axis_value: float, values: Mapping[SafetyMode, Sequence[float]]) -> None:
-        """Add measured values at one position of the axis."""
+        """Show published values at *axis_value*."""
         for mode, dots in self.published.items():
             heights = self._compute_heights(np.array(values.get(mode, ()), dtype=float))
             dots.setData(np.full(len(heights), np.log10(axis_value)), heights)
 
     def show_notes(self, notes: Sequence[AxisNote], tagged: bool) -> None:
-        """Add dotted lines for statements of a paper; *tagged* names the figure."""
+        """Draw dotted lines at the values that papers mention. If *tagged*, add the numbers of their figures."""
         for line, tag in self._notes:
             self.plot.removeItem(line)
             self.plot.removeItem(tag)
@@ -240,20 +243,20 @@ Sweeps = Mapping[SafetyMode, Sweep]
 AXES: Final = (("rtt_ms", mark("Round trip, ms")), ("bandwidth_mbps", mark("Bandwidth, Mbps")))
 AT_FIRST: Final = ("transactions_per_s", "response_s", "send_queue_growth_kb_per_s")
 ROW_LINES_MIN: Final = 6.0
-"""Minimum height of a row, in lines of text."""
+"""Minimum height of a row of plots, in lines of text."""
 ROW_GAP_LINES: Final = 0.3
-"""Gap between plots and titles, for half of the label at the end of an axis."""
+"""Gap between plots and titles in lines of text. It leaves space for half of the label at the axis end."""
 AXIS_SAMPLE: Final = "500 MB/s"
 
 PAPER_LAN: Final = MirroringPlan()
-"""Link of the papers' tables; their values appear only on plans with this link."""
+"""Plan with the link of the papers' tables. Their values appear only for this link."""
 
 
 class PlanCurves(QWidget):
-    """Plots with one scale per row."""
+    """Grid of plots. Both plots of a row have the same value axis."""
 
     moved = Signal(str, float)
-    """Signal: axis, and the value to which the user dragged the plan."""
+    """Signal: name of the axis, and the value to which the user dragged the plan."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -275,7 +278,7 @@ class PlanCurves(QWidget):
         theme.call_after_events(self, theme.LOOKS, self._recolor)
 
     def plot_counters(self, counters: Sequence[str]) -> None:
-        """Plot these counters, in a column."""
+        """Plot *counters*, one row for each."""
         self._view.ci.clear()
         for cell in self.cells.values():
             cell.deleteLater()
@@ -309,9 +312,9 @@ class PlanCurves(QWidget):
         sweeps: Mapping[str, Sweeps],
         plan_figures: Mapping[SafetyMode, SteadyState],
     ) -> None:
-        """Show the plan.
+        """Show *plan*.
 
-        *sweeps*: by axis; *plan_figures*: figures of the plan itself at each safety level.
+        *sweeps*: axis -> safety level -> sweep. *plan_figures*: figures of the plan at each safety level.
         """
         self._shown_plan = plan, sweeps, plan_figures
         for name in self.counters:
@@ -377,13 +380,13 @@ class PlanCurves(QWidget):
 
 
 def is_measured(plan: MirroringPlan, axis: str) -> bool:
-    """Return whether the plan's link, except *axis*, equals the link on which the papers' tables were measured."""
+    """Return True if the papers' tables were measured on the plan's link. *axis* is not compared."""
     measured = PAPER_LAN.with_changes(**{axis: getattr(plan, axis)})
     return all(getattr(plan, name) == getattr(measured, name) for name in _LINK)
 
 
 def _list_measured_values(plan: MirroringPlan, axis: str, counter: str) -> dict[SafetyMode, list[float]]:
-    """Return measured values that the curves should pass through."""
+    """Return safety level -> measured values of *counter*, which the curves should pass through."""
     if not is_measured(plan, axis):
         return {}
     return {mode: [point.value for point in find_points(plan.workload, mode, counter)] for mode in MODES}

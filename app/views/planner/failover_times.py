@@ -1,4 +1,4 @@
-"""Distribution of failover times on a link, from many runs of the planned world per cause."""
+"""Distribution of failover times on a link, from many simulated runs per cause."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -26,7 +26,7 @@ from engine.overrides import override
 from engine.planning import MirroringPlan
 
 RUNS: Final = 100
-"""Runs per cause. Assumed: a share is then known to within 10 percentage points."""
+"""Number of runs per cause. Assumed: the share is then accurate to 10 percentage points."""
 
 NAMES: Final = {
     "power-off": mark("power lost"),
@@ -34,7 +34,7 @@ NAMES: Final = {
     "hang": mark("server hangs"),
     "pull-cable": mark("network cable pulled"),
 }
-"""Names of the causes, each an event on the principal."""
+"""Cause (an event on the principal) -> label."""
 
 STROKES: Final = {
     "power-off": Qt.PenStyle.SolidLine,
@@ -42,17 +42,20 @@ STROKES: Final = {
     "hang": Qt.PenStyle.DashDotLine,
     "pull-cable": Qt.PenStyle.DotLine,
 }
-"""Line styles, which distinguish overlapping curves."""
+"""Cause -> line style, which distinguishes overlapping curves."""
 
 LIMIT_S: Final = 10.0
-"""Initial limit: the usual partner timeout."""
+"""Initial time limit: the default partner timeout."""
 
 SHOWN_S: Final = 60.0
-"""Maximum time in the picture; longer times are given as figures."""
+"""Maximum time on the axis. Longer times appear only as figures."""
 
 
 class FailoverTimesDialog(QDialog):
-    """Dialog for one plan; the runs are played between two frames."""
+    """Dialog with the failover times of one plan.
+
+    The runs are simulated in slices, without blocking the window.
+    """
 
     def __init__(self, plan: MirroringPlan, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -88,7 +91,7 @@ class FailoverTimesDialog(QDialog):
         super().closeEvent(event)
 
     def _on_timer(self) -> None:
-        """Play one more run."""
+        """Simulate the next slice of the runs."""
         if not self._remaining_runs:
             self.timer.stop()
             self._bar.hide()
@@ -163,7 +166,7 @@ def _format_row(cause: str, times: Sequence[float], limit_s: float) -> tuple[str
 
 
 class RecoveryShares(QWidget):
-    """Share of runs, per cause, in which service was back by each time."""
+    """Chart with a curve per cause: the share of runs whose service was back by each time."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -182,7 +185,7 @@ class RecoveryShares(QWidget):
         return self.sizeHint() / 2
 
     def show_times(self, times: Mapping[str, Sequence[float]], limit_s: float) -> None:
-        """Show the distribution of seconds by cause, with the limit."""
+        """Show the distribution of *times* (cause -> sorted seconds), and the limit."""
         self._times, self._limit_s = times, limit_s
         text = tr("{cause}: {hits} of {runs}")
         self.setAccessibleDescription(
@@ -259,7 +262,7 @@ class RecoveryShares(QWidget):
 
 
 class LineStyleSample(QWidget):
-    """Sample of the line style of a cause."""
+    """Legend sample with the line style of a cause."""
 
     def __init__(self, number: int, cause: str) -> None:
         super().__init__()

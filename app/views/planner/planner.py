@@ -1,4 +1,4 @@
-"""Planner for the choice of a safety level on a link. Sliders change the assumption; curves and sentences follow."""
+"""Planner that helps to choose a safety level for a link. Curves and findings follow the sliders."""
 
 import csv
 import io
@@ -62,7 +62,7 @@ PLAN_COLUMNS: Final = (
 
 
 def list_rows(plan: MirroringPlan, sweeps: Iterable[Mapping[SafetyMode, Sweep]]) -> list[list[str]]:
-    """Return headings and one row for each point of each sweep."""
+    """Return a table with headings, and a row for each point of each sweep."""
     table = [["workload", "safety", "varied", *PLAN_COLUMNS, *COLUMNS]]
     for curve in (curve_point for by_mode in sweeps for curve_point in by_mode.values()):
         for x, point in zip(curve.x, curve.points, strict=True):
@@ -74,18 +74,18 @@ def list_rows(plan: MirroringPlan, sweeps: Iterable[Mapping[SafetyMode, Sweep]])
 
 
 def as_csv(table: list[list[str]]) -> str:
-    """Format the table as CSV."""
+    """Convert *table* to CSV."""
     output = io.StringIO()
     csv.writer(output, lineterminator="\n").writerows(table)
     return output.getvalue()
 
 
 SIGNS: Final = {Severity.OK: "✓", Severity.WARN: "!", Severity.BAD: "✕", Severity.INFO: "·"}
-"""Signs of the tones, so that color is not the only sign."""
+"""Severity -> symbol, which makes findings distinguishable without color."""
 
 
 class PlannerFindings(QScrollArea):
-    """Findings of the planner."""
+    """List of the planner's findings."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -104,7 +104,7 @@ class PlannerFindings(QScrollArea):
         self.setWidget(content)
 
     def show_findings(self, findings: Sequence[PlanFinding]) -> None:
-        """Show findings, of which the first is the verdict; an empty list clears them."""
+        """Show *findings*. The first one is the verdict. An empty list clears the view."""
         self._shown_findings = list(findings)
         self._write()
 
@@ -154,23 +154,23 @@ class PlannerFindings(QScrollArea):
 
 
 CURVES_AFTER_MS: Final = 30
-"""Interval at which curves follow a drag."""
+"""Minimum interval between updates of the curves during a drag."""
 
 FINDINGS_AFTER_MS: Final = 180
-"""Pause after which the sentences are written."""
+"""Delay after the last change before the findings are updated."""
 
 LEFT_LETTERS: Final = 44
-"""Width of the controls in letters, enough for the longest machine name."""
+"""Width of the controls in letters. The longest machine name fits."""
 NARROW_LEFTS: Final = 2.2
-"""Minimum width of the page for curves next to the controls, relative to the controls."""
+"""Minimum ratio of page width to controls width for curves next to the controls."""
 CONTROLS_LINES: Final = 12
-"""Minimum height of the controls above the curves."""
+"""Minimum height in lines of the controls when they are above the curves."""
 SHARES: Final = (400, 230)
-"""Initial height of curves and findings."""
+"""Initial heights of curves and findings."""
 
 POINTS: Final = {"rtt_ms": RTT_MS, "bandwidth_mbps": BANDWIDTH_MBPS}
 LOSSY_STRIDE: Final = 2
-"""Step between computed points on a link that loses packets, where means take longer."""
+"""Step between computed points on a link with packet loss, for which the computation takes longer."""
 
 
 class Planner(QWidget):
