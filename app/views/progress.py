@@ -1,4 +1,4 @@
-"""Progress of a learner: state of each skill, due reviews, and the best drill for them."""
+"""Page with a learner's progress: state of each skill, due reviews, and recommended drills."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -34,11 +34,11 @@ from engine.overrides import override
 
 HEIGHT_PX: Final = 170
 DOT_PX: Final = (3.5, 9.0)
-"""Radius of a dot for one answer, and for all answers."""
+"""Radius of a dot in pixels for a single answer, and for all answers."""
 
 
 class CalibrationCurve(QWidget):
-    """Square plot as high as the widget, with dots connected in order of confidence."""
+    """Square plot of correct answers by confidence. Dots are connected in order of confidence."""
 
     def __init__(self, calibration: Calibration, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -99,29 +99,29 @@ class CalibrationCurve(QWidget):
 
 
 WEAK_BELOW: Final = 50.0
-"""Mastery below which a bar has a warning color. Assumed: less than half is left or was never shown."""
+"""Mastery below which a bar has a warning color. Assumed: more than half was forgotten or never practiced."""
 BAR_COLUMN: Final = 1
 
 
 class SkillRow(NamedTuple):
-    """Skill at the moment at which the page was opened."""
+    """Row of a skill at the time at which the page was opened."""
 
     standing: SkillStanding
     current_time: datetime
 
     @property
     def needs_review(self) -> bool:
-        """Return whether the skill is due."""
+        """True if a review of the skill is due."""
         return self.standing.is_review_due(self.current_time)
 
 
 def count_days_between(start: datetime, end: datetime) -> int:
-    """Count the calendar days between two times, in this computer's time zone."""
+    """Return the number of calendar days between two times, in the time zone of this computer."""
     return (end.astimezone().date() - start.astimezone().date()).days
 
 
 def format_elapsed(time: datetime | None, current_time: datetime) -> str:
-    """Format the time since an event in days."""
+    """Format the number of days since *time*."""
     if time is None:
         return formatting.NOTHING
     days = count_days_between(time, current_time)
@@ -131,7 +131,7 @@ def format_elapsed(time: datetime | None, current_time: datetime) -> str:
 
 
 def format_due(due_time: datetime | None, current_time: datetime) -> str:
-    """Format the time until a review in days."""
+    """Format the number of days until *due_time*."""
     if due_time is None:
         return formatting.NOTHING
     if due_time <= current_time:
@@ -191,7 +191,7 @@ COLUMNS: Final = (
 
 
 class ProgressPage(QWidget):
-    """Skills on the left, recommendations on the right."""
+    """Page with the skills on the left and recommended drills on the right."""
 
     started = Signal(str)
     """Signal: name of the scenario to start."""
@@ -244,8 +244,9 @@ class ProgressPage(QWidget):
     ) -> None:
         """Show the skills and the recommended drills.
 
-        *following*: the recommendations, most needed first; *titles*: titles of scenarios by name; *answers*: the
-        confidence of the answers.
+        *following*: recommendations, most needed first. *titles*: name of a scenario -> title. *answers*:
+        calibration
+        of the learner's confidence.
         """
         rows = [SkillRow(standing, current_time) for standing in skills]
         self._table.table.replace(rows)
@@ -277,7 +278,7 @@ class ProgressPage(QWidget):
             self._table.selectRow(0)
 
     def take_focus(self) -> None:
-        """Focus the first offered drill, else the skills."""
+        """Focus the first recommended drill, or the table of skills."""
         card = self.findChild(_NextCard)
         if card is not None and not card.isHidden():
             card.start.setFocus()
@@ -290,7 +291,7 @@ class ProgressPage(QWidget):
 
 
 class _NextCard(QFrame):
-    """Recommended drill with its reason."""
+    """Card of a recommended drill with the reason."""
 
     started = Signal(str)
 
@@ -320,7 +321,7 @@ class _NextCard(QFrame):
 
 
 def _build_calibration(answers: Calibration) -> QFrame:
-    """Return the score and the curve next to its numbers."""
+    """Build a card with the Brier score, the numbers and the curve of the calibration."""
     card, numbers = QFrame(), QGridLayout()
     card.setProperty("card", "true")
     title, score = QLabel(tr("Confidence and accuracy")), QLabel(formatting.format_brier(answers))
@@ -357,7 +358,7 @@ def format_reason(recommendation: Recommendation, current_time: datetime) -> str
 
 
 class _BarDelegate(QStyledItemDelegate):
-    """Mastery as a bar with its number."""
+    """Delegate that paints mastery as a bar with its number."""
 
     def __init__(self, table: TableView) -> None:
         super().__init__(table)

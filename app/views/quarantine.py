@@ -1,4 +1,4 @@
-"""File from another person: its contents, before anything of it runs."""
+"""Page that shows the contents of a file from another person, before any part of it runs."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -35,13 +35,13 @@ from engine.overrides import override
 
 
 class FactRow(Struct, frozen=True):
-    """Row of the table."""
+    """Row with a fact about the file."""
 
     label: str
     """Label of the fact."""
     value: str
     spoils: bool = False
-    """True if the fact reveals something that a learner should find out."""
+    """True if the fact reveals something that a learner should find out in the drill."""
 
 
 COLUMNS: Final = (
@@ -64,9 +64,9 @@ TABLES: Final = {
 
 
 def list_facts(contents: Contents) -> list[FactRow]:
-    """Return the facts about a scenario without running it.
+    """Return facts about a scenario without running it.
 
-    All text is plain, and invisible characters are made visible.
+    All texts are plain, and invisible characters are escaped.
     """
     unverified = tr("{text} (according to the file; not verified)")
     author = unverified.format(text=contents.author) if contents.author else tr("not named in the file")
@@ -113,7 +113,7 @@ HEADINGS: Final = (mark("Title"), mark("Level"), mark("Minutes"), mark("Author")
 ROW_LINES: Final = 1.5
 """Height of a row in line heights."""
 ROWS_MIN: Final = 4
-"""Minimum visible rows, including the heading."""
+"""Minimum number of visible rows, including the heading."""
 COLUMN_LINES_MAX: Final = 26
 """Maximum width of a column in line heights."""
 _ITEM: Final = Qt.ItemDataRole.UserRole
@@ -123,7 +123,7 @@ class BundleItem(Struct, frozen=True):
     """Drill or run of a bundle. All texts may come from a stranger."""
 
     name: str
-    """Key for the caller; drills and runs have different keys."""
+    """Key by which the caller identifies the item. Keys of drills and runs differ."""
     title: str
     facts: Sequence[FactRow]
     text: str
@@ -135,18 +135,18 @@ class BundleItem(Struct, frozen=True):
 
     @property
     def cells(self) -> list[str]:
-        """Return the cells of the row."""
+        """Cells of the row, with invisible characters escaped."""
         texts = (self.title, tr(self.level), self.minutes, self.author, self.remark)
         return [escape_invisible(text).replace("\n", " ") for text in texts]
 
 
 class ImportList(QWidget):
-    """List with check boxes; an item that cannot be imported has none and shows the reason."""
+    """List of items with check boxes. An item that cannot be imported has no check box and shows the reason."""
 
     shown = Signal(object)
-    """Signal: item under inspection."""
+    """Signal: item whose contents should be shown."""
     chosen = Signal(int)
-    """Number of selected items."""
+    """Signal: number of checked items."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -172,7 +172,7 @@ class ImportList(QWidget):
         lay_column(self.tree, parent=self, margins=0)
 
     def show_items(self, items: Sequence[BundleItem]) -> None:
-        """List these items; all importable ones are selected."""
+        """List *items*. Check all items that can be imported."""
         line = self.fontMetrics().height()
         blank = QPixmap(line, line)
         blank.fill(Qt.GlobalColor.transparent)
@@ -189,12 +189,12 @@ class ImportList(QWidget):
                 row.setFlags(row.flags() | Qt.ItemFlag.ItemIsUserCheckable)
                 row.setCheckState(0, Qt.CheckState.Checked)
             else:
-                row.setIcon(0, QIcon(blank))  # aligned with the rows that have a check box
+                row.setIcon(0, QIcon(blank))  # align the text with rows that have a check box
             self.tree.addTopLevelItem(row)
         self.tree.blockSignals(False)
         for column in range(len(HEADINGS) - 1):
             self.tree.resizeColumnToContents(column)
-            # the check box of some styles is larger than Qt assumes
+            # in some styles, the check box is larger than Qt assumes
             wide = self.tree.columnWidth(column) + line
             self.tree.setColumnWidth(column, min(wide, line * COLUMN_LINES_MAX))
         rows = self._list_rows()
@@ -204,7 +204,7 @@ class ImportList(QWidget):
         self.chosen.emit(len(self.list_names()))
 
     def list_names(self) -> list[str]:
-        """Return the names of the selected items."""
+        """Return the names of the checked items."""
         return [row.data(0, _ITEM).name for row in self._list_rows() if _is_checked(row)]
 
     def _list_rows(self) -> list[QTreeWidgetItem]:
@@ -233,7 +233,7 @@ MARGIN_PX: Final = 3
 
 
 def show_whole(table: QTableView) -> None:
-    """Make the rows of *table* as high as their texts. The table must have few rows."""
+    """Make the rows of *table* as high as their wrapped texts. Use it only for tables with few rows."""
     table.setItemDelegate(WrappingDelegate(table))
     table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
     timer = QTimer(table, singleShot=True, interval=0)
@@ -242,7 +242,7 @@ def show_whole(table: QTableView) -> None:
 
 
 class WrappingDelegate(QStyledItemDelegate):
-    """Delegate that wraps text, within a word if necessary."""
+    """Delegate that wraps text between words, or inside a word if necessary."""
 
     def __init__(self, table: QTableView) -> None:
         super().__init__(table)
@@ -279,18 +279,18 @@ class WrappingDelegate(QStyledItemDelegate):
 
 
 def _get_wrap_flags(text: str, width: int, metrics: QFontMetrics) -> int:
-    """Return flags to wrap between words, or anywhere if a single word is too wide."""
+    """Return Qt flags that wrap between words, or anywhere if a single word is too wide."""
     is_too_wide = any(metrics.horizontalAdvance(word) > width for word in text.split(" "))
     wrap = Qt.TextFlag.TextWrapAnywhere if is_too_wide else Qt.TextFlag.TextWordWrap
     return int(wrap | Qt.AlignmentFlag.AlignVCenter)
 
 
 TEXT_MAX: Final = 200_000
-"""Maximum characters of the file on the page. Assumed: nobody reads more, and the window stays fast."""
+"""Maximum number of displayed characters of a file. Assumed: nobody reads more, and the window stays fast."""
 
 
 class Quarantine(QWidget):
-    """Page about a file. Nothing of the file runs before `accepted`."""
+    """Page about a file from another person. No part of the file runs before the signal `accepted`."""
 
     accepted = Signal()
     declined = Signal()
@@ -352,7 +352,7 @@ class Quarantine(QWidget):
         theme.call_after_events(self, theme.FONT, self._show_font)
 
     def show_file(self, file: str, facts: Sequence[FactRow], text: str) -> None:
-        """Show the contents of *file*: *facts* in the table, *text* next to it."""
+        """Show *facts* about *file* in the table and its *text* next to it."""
         message = tr(
             "{file} comes from another source. No part of it has run yet. A drill contains no "
             "programs. Check its contents before you play it."
@@ -367,7 +367,7 @@ class Quarantine(QWidget):
         self._show_one(facts, text)
 
     def show_bundle(self, file: str, title: str, items: Sequence[BundleItem]) -> None:
-        """Show the contents of the bundle *file* for selection."""
+        """Show the items of the bundle *file*, so that the user can select them."""
         text = tr(
             "{file} comes from another source. No part of it has run yet. Choose the drills to "
             "import. Existing drills are never replaced."
@@ -392,7 +392,7 @@ class Quarantine(QWidget):
         self._update_spoilers()
 
     def _update_spoilers(self) -> None:
-        """Show the file without spoilers of the drill, unless an author requests them."""
+        """Show facts and text without spoilers, unless the user opens the file as its author."""
         text, shows_everything = self._full_text, self.author.isChecked()
         self.facts.table.replace([fact for fact in self._facts if shows_everything or not fact.spoils])
         if not shows_everything:
@@ -406,7 +406,7 @@ class Quarantine(QWidget):
         self.accept.setEnabled(count > 0)
 
     def take_focus(self) -> None:
-        """Focus the list."""
+        """Focus the list of items, or the table of facts."""
         (self.items.tree if self.items.isVisibleTo(self) else self.facts).setFocus()
 
     def _show_font(self) -> None:
@@ -414,7 +414,7 @@ class Quarantine(QWidget):
 
 
 class _FileText(QPlainTextEdit):
-    """Text of a file in its original form."""
+    """Text view for the unchanged text of a file."""
 
     def __init__(self) -> None:
         super().__init__()

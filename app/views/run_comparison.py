@@ -1,4 +1,4 @@
-"""Two finished runs side by side: results, points, and actions."""
+"""Comparison of two finished runs side by side: outcomes, points and actions."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -26,7 +26,7 @@ def _describe_difference(row: ComparisonRow) -> str:
 
 
 def build_figure_columns(left_name: str, right_name: str) -> tuple[TableColumn, ...]:
-    """Return the columns; *left_name* and *right_name*: names of the two runs."""
+    """Return the columns for the figures of two runs with these names."""
     return (
         TableColumn(
             title=mark("Item"),
@@ -59,7 +59,7 @@ def build_figure_columns(left_name: str, right_name: str) -> tuple[TableColumn, 
 
 
 def build_action_columns(left_name: str, right_name: str) -> tuple[TableColumn, ...]:
-    """Return the columns of actions for two named runs."""
+    """Return the columns for the actions of two runs with these names."""
     return (
         TableColumn(
             title=mark("Time"),
@@ -73,10 +73,10 @@ def build_action_columns(left_name: str, right_name: str) -> tuple[TableColumn, 
 
 
 class RunComparison(QWidget):
-    """Page of two tables; Esc returns."""
+    """Page with a table of figures and a table of actions. Esc closes it."""
 
     left = Signal()
-    """Signal: the page was closed."""
+    """Signal: the user wants to close the page."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -114,7 +114,7 @@ class RunComparison(QWidget):
         figures: Sequence[ComparisonRow],
         acts: Sequence[ComparedAction],
     ) -> None:
-        """Show a pair; *names*: of the runs over their columns."""
+        """Show the figures and actions of two runs. *names* are the column titles of the runs."""
         self._note.setText(f"{title}\n{note}")
         self.figures.table.replace(figures, build_figure_columns(*names))
         self.acts.table.replace(acts, build_action_columns(*names))

@@ -1,4 +1,4 @@
-"""Sheet of all keys, searchable and printable."""
+"""Sheet of all keyboard shortcuts, which can be searched and printed."""
 
 from collections.abc import Sequence
 from html import escape
@@ -21,7 +21,7 @@ COLUMN_EM: Final = 44
 COLUMNS_PRINTED: Final = 2
 PRINTED_POINTS_MAX: Final = 9.0
 LETTER_EM: Final = 0.62
-"""Width of a letter relative to the font size, including margins."""
+"""Average width of a letter relative to the font size, including margins."""
 
 
 ABSENT: Final = (
@@ -30,11 +30,14 @@ ABSENT: Final = (
     ("Ctrl+Shift+Q", mark("The query designer is not available")),
     ("Alt+F5", mark("The debugger is not available")),
 )
-"""Keys of Management Studio without an effect here, and the reason. Some others have another meaning, listed above."""
+"""Keys of Management Studio without a function here, and the reason. Keys with another meaning are not in
+this
+list.
+"""
 
 
 class ShortcutSheet(QDialog):
-    """Keys and their commands by scope, for reading, searching and printing."""
+    """Dialog with all commands and their keys, grouped. It can be searched and printed."""
 
     change_wanted = Signal()
     """Signal: the user wants to change shortcuts."""
@@ -72,13 +75,13 @@ class ShortcutSheet(QDialog):
         return row
 
     def show_keys(self, scheme: str, keymap: Keys) -> None:
-        """Show the current keys, and their scheme."""
+        """Show the keys of *keymap* and the name of their scheme."""
         self._scheme, self._keys = scheme, dict(keymap)
         self.setWindowTitle(tr("Shortcuts ({scheme})").format(scheme=scheme))
         self._show_shortcuts()
 
     def print_to(self, printer: QPrinter) -> None:
-        """Print the whole sheet, or the search result; always dark on white."""
+        """Print the sheet, or the search result. The print is always dark on white."""
         document = QTextDocument()
         font = QFont(self.font())
         wide_pt = printer.pageRect(QPrinter.Unit.Point).width()
@@ -127,7 +130,7 @@ class ShortcutSheet(QDialog):
 
 
 def search(query: str, keymap: Keys) -> list[Command]:
-    """Return the commands whose group, text, scope or keys match, in table order."""
+    """Return the commands whose group, text or keys match *query*, in table order."""
     names = {
         command.name
         for command, _ in fuzzy.find_best_matches(
@@ -146,7 +149,7 @@ def _build_search_text(command: Command, texts: Sequence[str]) -> str:
 def build_sheet_html(
     commands: Sequence[Command], keymap: Keys, colors: theme.ThemeTokens, columns: int, title: str = ""
 ) -> str:
-    """Return the sheet as HTML that QTextDocument understands."""
+    """Return the sheet as HTML, limited to the subset that QTextDocument supports."""
     if not commands:
         empty_text = tr("No matching commands or shortcuts.")
         return f'<p style="color:{colors.muted.name()}">{empty_text}</p>'
@@ -155,7 +158,7 @@ def build_sheet_html(
         groups.setdefault(tr(command.group), []).append(command)
     blocks = [_build_group_html(name, rows, keymap, colors) for name, rows in groups.items()]
     heights = [len(rows) + 2 for rows in groups.values()]
-    if len(commands) == len(COMMANDS):  # the search field is hidden when all commands fit
+    if len(commands) == len(COMMANDS):  # only without a search
         blocks.append(_format_absent_html(colors))
         heights.append(len(ABSENT) + 2)
     cells = "".join(
@@ -167,7 +170,7 @@ def build_sheet_html(
 
 
 def _split_columns(blocks: list[str], heights: list[int], count: int) -> list[str]:
-    """Return the blocks in *count* columns of about the same height, in their order."""
+    """Distribute *blocks* in order to *count* columns of about the same height."""
     columns, filled, total = [""] * count, 0, sum(heights)
     for block, height in zip(blocks, heights, strict=True):
         columns[int(count * filled / total)] += block
@@ -176,7 +179,10 @@ def _split_columns(blocks: list[str], heights: list[int], count: int) -> list[st
 
 
 def _build_group_html(name: str, commands: Sequence[Command], keymap: Keys, colors: theme.ThemeTokens) -> str:
-    """Return a heading with the usual scope of the keys, and its rows; a key with another scope names it."""
+    """Return a heading with the usual scope of the group's keys, and a row per command.
+
+    A command with another scope states it.
+    """
     scope = commands[-1].scope
     rows = "".join(
         _format_row_html(
@@ -190,7 +196,7 @@ def _build_group_html(name: str, commands: Sequence[Command], keymap: Keys, colo
 
 
 def _format_absent_html(colors: theme.ThemeTokens) -> str:
-    """Return rows for the keys of Management Studio that are absent here."""
+    """Return rows for the keys of Management Studio without a function here."""
     rows = "".join(
         _format_row_html(
             f'<span style="color:{colors.muted.name()}">{escape(tr(reason))}</span>',

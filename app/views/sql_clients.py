@@ -1,4 +1,4 @@
-"""Real SQL clients at the simulated servers: how they connect, who is connected, and what they have done."""
+"""Dialog for real SQL clients of the simulated servers: connection strings, open connections and inputs."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
@@ -25,14 +25,14 @@ from app.words import formatting
 from app.words.language import mark, tr, trn
 
 INPUTS_MAX: Final = 500
-"""Maximum rows of client actions; the journal has all. Assumed."""
+"""Maximum number of listed inputs. The journal contains all inputs. Assumed."""
 
 
 class OpenConnection(Struct, frozen=True):
-    """A connection that is open now."""
+    """Row of an open connection."""
 
     name: str
-    """Name as in the journal: SERVER_A#tds5."""
+    """Name as in the journal, for example SERVER_A#tds5."""
     server: str
     login: str
     host: str
@@ -83,10 +83,10 @@ INPUT_COLUMNS: Final = (
 
 
 class SqlClients(QDialog):
-    """Page that stays open next to the desk; closing it leaves the ports open, as its button says."""
+    """Dialog that stays open next to the desk. Closing it does not close the ports."""
 
     end_wanted = Signal()
-    """Signal: request to close the ports."""
+    """Signal: the user wants to close the ports."""
 
     def __init__(
         self,
@@ -95,15 +95,17 @@ class SqlClients(QDialog):
         databases: Callable[[str], Sequence[str]],
         parent: QWidget | None = None,
     ) -> None:
-        """Create the page.
+        """Create the dialog.
 
-        *string*: connection string for a tool, server and database; *databases*: of a server.
+        *string* returns the connection string for a tool, a server and a database. *databases* returns the
+        databases
+        of a server.
         """
         super().__init__(parent)
         self.setWindowTitle(tr("SQL clients"))
         self._string, self._databases = string, databases
         self.state = QLabel(wordWrap=True)
-        # one line or two: the layout must not move
+        # reserve two lines, so that the layout does not move
         self.state.setMinimumHeight(2 * self.state.fontMetrics().lineSpacing())
         self.server, self.database, self.tool = QComboBox(), QComboBox(), QComboBox()
         self.tool.addItems(list(tools))
@@ -149,7 +151,7 @@ class SqlClients(QDialog):
         fit_on_screen(self, self.fontMetrics().averageCharWidth() * 110, self.fontMetrics().height() * 34)
 
     def show_servers(self, ports: Mapping[str, int]) -> None:
-        """Show the servers and listeners that have a port, in their order."""
+        """Offer the servers and listeners that have a port."""
         if [self.server.itemData(row) for row in range(self.server.count())] == list(ports):
             return
         chosen_server = self.server.currentData()
@@ -173,7 +175,7 @@ class SqlClients(QDialog):
             )
 
     def show_connected(self, rows: Sequence[OpenConnection], running: bool) -> None:
-        """Show the connected clients, and whether the run responds."""
+        """Show the open connections, and whether the run is paused."""
         if list(self.connected.table.rows) != list(rows):
             self.connected.table.replace(rows)
         text = tr("SQL clients on this computer (127.0.0.1) can connect with a SQL Server login.")
@@ -187,7 +189,7 @@ class SqlClients(QDialog):
         self.state.setText(text)
 
     def add_inputs(self, rows: Sequence[ClientInput]) -> None:
-        """Add the inputs since the last call. The latest is the last row and stays visible."""
+        """Add new inputs at the end of the list and scroll to them."""
         if rows:
             table = self.inputs.table
             latest_rows = [*table.rows, *rows][-INPUTS_MAX:]
@@ -195,5 +197,5 @@ class SqlClients(QDialog):
             self.inputs.scrollToBottom()
 
     def reject(self) -> None:
-        """Hide the page on Escape; the ports stay open."""
+        """Hide the dialog on Escape. The ports stay open."""
         self.hide()

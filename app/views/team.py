@@ -1,4 +1,4 @@
-"""Panel and dialogs of a role in a team: its view, its orders and questions, and its inputs."""
+"""Panel and dialogs for a role in a team: its orders and questions, and its inputs."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -29,21 +29,21 @@ from app.words.language import mark, tr
 
 Row = Mapping[str, Any]
 CODE_POINTS: Final = 2.0
-"""Size of the code, in sizes of the other text."""
+"""Size of the team code relative to other text."""
 QR_LINES: Final = 12
 RESULT_POINTS: Final = 1.3
-"""Size of the result, in sizes of the other text."""
+"""Size of the result relative to other text."""
 TEAM_ENDED: Final = mark("The team has ended.")
 
 
 class HoldTeam(QDialog):
-    """Dialog that starts a team, for a drill or as a seat of a class."""
+    """Dialog to start a team, for a drill or as a seat of a class."""
 
     wanted = Signal(str, str)
-    """Name of the drill or code of the class, and the team's name."""
+    """Signal: name of the drill or code of the class, and name of the team."""
 
     def __init__(self, drills: Sequence[tuple[str, str]], parent: QWidget | None = None) -> None:
-        """Create the page; *drills*: name and title of each that has a team."""
+        """Create the dialog. *drills*: name and title of each drill that has a team."""
         super().__init__(parent)
         self.setWindowTitle(tr("Start a team"))
         self.drill, self.code, self.name = QComboBox(), QLineEdit(), QLineEdit(tr("Team"))
@@ -65,7 +65,7 @@ class HoldTeam(QDialog):
 
 
 class TeamCode(QDialog):
-    """Code of the team that this window holds, in large type and as a QR code, and the end of the team."""
+    """Dialog with the team code in large type and as a QR code, and a button that ends the team."""
 
     end_wanted = Signal()
 
@@ -97,12 +97,12 @@ class TeamCode(QDialog):
 
 
 class TakeRole(QDialog):
-    """Dialog with code, name and role; the roles are listed after the code is entered."""
+    """Dialog to join a team with code, name and role. The roles are listed after the code is entered."""
 
     roles_wanted = Signal(str, str)
-    """Code of the team, and the person's name."""
+    """Signal: team code, and name of the person."""
     wanted = Signal(str, str, str, bool)
-    """Signal: code, name and role, and whether it replaces a disconnected member."""
+    """Signal: code, name and role, and whether the person replaces a disconnected member."""
 
     def __init__(self, name: str, parent: QWidget | None = None, code: str = "") -> None:
         super().__init__(parent)
@@ -140,11 +140,11 @@ class TakeRole(QDialog):
 
     @property
     def _instead(self) -> bool:
-        """Return whether the selected role belongs to a disconnected member."""
+        """True if the selected role belongs to a disconnected member."""
         return self.role.currentData() in self._left_teams
 
     def _enable_take(self, enabled: bool) -> None:
-        """Enable the button; Enter shows the roles until one can be taken."""
+        """Enable the button to take a role. Until then, Enter presses Show roles."""
         self.take.setEnabled(enabled)
         mark_primary(self.ask, not enabled)
         mark_primary(self.take, enabled)
@@ -153,7 +153,7 @@ class TakeRole(QDialog):
         self.take.setText(tr("&Take over the role") if self._instead else tr("&Take role"))
 
     def show_roles(self, roles: Collection[TeamRole]) -> None:
-        """Show all roles, free ones first."""
+        """List all roles, free roles first."""
         self.role.clear()
         self.problem.clear()
         self._left_teams = {seat.key for seat in roles if seat.taken_by is not None and not seat.connected}
@@ -179,7 +179,7 @@ def _format_text(call: Row) -> str:
 
 
 def _format_progress(call: Row) -> str:
-    """Return the progress of an order or a question."""
+    """Return the progress of an order or a question as text."""
     if call["kind"] == "question":
         return call["status"] or tr("waiting for an answer")
     if call["repeated"]:
@@ -232,7 +232,7 @@ POINTS: Final = (
 
 
 def _build_table(columns: Sequence[TableColumn], name: str) -> TableView:
-    """Build a table. Columns without a sample share the remaining width; rows with details have two lines."""
+    """Build a table. Columns without a sample share the remaining width. Rows with details have two lines."""
     table = TableView(TableModel(columns), name)
     header = table.horizontalHeader()
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
@@ -245,14 +245,14 @@ def _build_table(columns: Sequence[TableColumn], name: str) -> TableView:
 
 
 class RolePanel(QWidget):
-    """Orders and questions of a role, and the line for its inputs."""
+    """Panel with the orders and questions of a role, and a command line."""
 
     requested = Signal(str)
-    """Signal: an input line, without the role."""
+    """Signal: input line without the role."""
     hand_raised = Signal(object)
-    """Signal: the question with a raised hand; None means the hand is lowered."""
+    """Signal: question of the raised hand. None means that the hand was lowered."""
     start_wanted = Signal()
-    """Signal: the world starts, although some roles are vacant."""
+    """Signal: the user wants to start the run although some roles are vacant."""
 
     def __init__(self, welcome: MemberWelcome) -> None:
         super().__init__()
@@ -315,7 +315,7 @@ class RolePanel(QWidget):
     # --- what comes
 
     def show_view(self, message: RoleView) -> None:
-        """Show the orders and questions at one time, and the roles for which the world waits."""
+        """Show the orders and questions, and the vacant roles for which the run waits."""
         self._show_calls(message.view["calls"])
         vacant = message.waits_for
         self.waiting.setText(
@@ -327,11 +327,11 @@ class RolePanel(QWidget):
             part.setVisible(bool(vacant))
 
     def show_answer(self, text: str) -> None:
-        """Show why an input was refused, or a message of the instructor."""
+        """Show the reason why an input was rejected, or a message from the instructor."""
         self.answer.setText(text)
 
     def show_end(self, message: TeamDrillEnded) -> None:
-        """Show that the team has ended, with its result. Nothing can be sent after that."""
+        """Show that the team has ended, with its result. Disable all inputs."""
         total = format_total(message) or tr("There is no result.")
         self.result.setText(f"{tr(TEAM_ENDED)} {total}")
         self.points.table.replace(message.result.points if message.result is not None else ())
@@ -375,7 +375,7 @@ class RolePanel(QWidget):
             self.line.clear()
 
     def _read_back(self) -> None:
-        """Begin the read-back: the member repeats the order in their own words, as on the telephone."""
+        """Begin a read-back in the command line. The member then repeats the order in their own words."""
         if self._list_calls_to_read_back is not None:
             self.line.setText(f"read-back {self._list_calls_to_read_back['by']} ")
             self.line.setFocus()
@@ -385,7 +385,7 @@ class RolePanel(QWidget):
             self.requested.emit(f"confirm {self._to_confirm['to']}")
 
     def _toggle_hand(self) -> None:
-        """Raise the hand with the text of the line as the question, or lower it."""
+        """Raise the hand, with the text of the command line as the question, or lower it."""
         self._raised = not self._raised
         self.hand_raised.emit(self.line.text().strip() if self._raised else None)
         self.show_answer(
@@ -396,7 +396,7 @@ class RolePanel(QWidget):
 
 
 def _list_beginnings(welcome: MemberWelcome) -> Iterator[str]:
-    """Yield the first words of the lines that the role can use."""
+    """Yield the possible beginnings of input lines of the role."""
     yield from welcome.does
     other_keys = [seat.key for seat in welcome.roles if seat.key != welcome.role]
     for word in ("call", "read-back", "confirm", "ask-status", "status"):

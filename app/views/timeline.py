@@ -1,4 +1,4 @@
-"""Timeline of the running drill next to the time controls: a click or a drag shows the past."""
+"""Timeline of the running drill next to the time controls. A click or a drag shows a past time."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 VEIL_ALPHA = 150
-"""Opacity, of 255, of the veil over everything after the moment on screen."""
+"""Opacity (0 to 255) of the veil over the time after the displayed past time."""
 
 
 class Timeline(TimeStrip):
-    """Time line of a drill with its lanes and markers."""
+    """Timeline of a drill with its lanes and markers."""
 
     scrubbed = Signal(float)
-    """Signal: moment under the dragged mouse, in seconds since the start."""
+    """Signal: time at the dragged pointer, in seconds since the start."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -58,14 +58,14 @@ class Timeline(TimeStrip):
             self.show_cursor(world.t_s)
 
     def show_cursor(self, t_s: float | None) -> None:
-        """Show a past time instead of now, in seconds since the start; None means now."""
+        """Show the past time *t_s* (seconds since the start). None returns to the current time."""
         if t_s != self._look_s:
             self._look_s = t_s
             self.update()
 
     @Slot(list)
     def add_events(self, events: Sequence[Event]) -> None:
-        """Add new events."""
+        """Add *events* to the lanes and markers."""
         self._followed.add(event.as_json() for event in events)
         self.show_more()
 

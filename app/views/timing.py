@@ -1,4 +1,4 @@
-"""Failover times next to the published ones."""
+"""Panel of failover times, compared with published times."""
 
 from __future__ import annotations
 
@@ -39,25 +39,27 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 CLOSE_SHARE: Final = 0.1
-"""Maximum relative difference that is shown as good. Assumed: the paper's values are single samples."""
+"""Maximum relative difference that is shown as good. Assumed, because the paper's values are single samples."""
 
 
 class TimingRow(Struct, frozen=True):
-    """Failover in the panel at *now_tick*."""
+    """Row of a failover at *now_tick*."""
 
     failover: Failover
     now_tick: int
     longest_ticks: int
-    """Length of the longest failover in the list, which fills a whole bar."""
+    """Length of the longest listed failover, which has a bar of full width."""
     published: tuple[float, str] | None
+    """Published time in seconds and its reference, or None."""
     unlike: str | None
+    """Reason why the failover is not comparable with published times, or None."""
 
     parts: tuple[FailoverPhase, ...]
-    """Phases of its technology, also those that have not begun."""
+    """Phases of the failover, including phases that have not begun."""
 
     @property
     def phases(self) -> Iterator[tuple[PhaseKind, int, bool]]:
-        """(phase, ticks, done) of each phase that has begun."""
+        """(phase, ticks, done) for each phase that has begun."""
         for phase in self.parts:
             if phase.start_tick is None or (phase.end_tick is None and self.failover.canceled):
                 return
@@ -65,20 +67,20 @@ class TimingRow(Struct, frozen=True):
 
     @property
     def failover_s(self) -> float | None:
-        """Seconds from detection to the new role."""
+        """Time in seconds from detection to the new role, or None."""
         online = self.failover.online_tick
         return None if online is None else (online - self.failover.detected_tick) / TICKS_PER_S
 
     @property
     def difference(self) -> float | None:
-        """Share by which this run's time is above the published one."""
+        """Relative difference between the time of this run and the published time, or None."""
         if self.failover_s is None or self.published is None:
             return None
         return self.failover_s / self.published[0] - 1.0
 
     @property
     def summary(self) -> str:
-        """Return the row as text."""
+        """Phases with their times as text."""
         parts = [
             (tr("{phase} {time}") if is_done else tr("{phase} {time} so far")).format(
                 phase=tr(kind.name), time=formatting.format_seconds(ticks / TICKS_PER_S)
@@ -89,7 +91,7 @@ class TimingRow(Struct, frozen=True):
 
 
 def build_rows(failovers: Sequence[Failover], drill: Drill, now_tick: int) -> list[TimingRow]:
-    """Return a row for each failover, the last one on top."""
+    """Return a row for each failover, newest first."""
     rows = [
         TimingRow(
             failover,
@@ -130,7 +132,7 @@ Step = tuple[str, int | None, int | None, int | None]
 
 
 def list_steps(row: TimingRow | None) -> list[Step]:
-    """Return (name, tick at its end, ticks after the failure, ticks that it took) of each phase."""
+    """Return (name, end tick, ticks since the failure, duration in ticks) for each phase."""
     if row is None:
         return []
     first_failed_tick = row.failover.failed_tick
@@ -182,7 +184,7 @@ STEP_COLUMNS: Final = (
 
 
 class PublishedTimesRow(Struct, frozen=True):
-    """Row of the comparison: its label, and the texts for both columns of Table 6."""
+    """Row of the comparison: its label, and the texts for both columns of the white paper's Table 6."""
 
     text: str
     idle: str
@@ -191,11 +193,14 @@ class PublishedTimesRow(Struct, frozen=True):
 
 
 def compare_times(row: TimingRow | None) -> list[PublishedTimesRow]:
-    """Return rows with the published time, the time of this run and the difference; empty without a row in Table 6."""
+    """Return rows with the published time, the time of this run and the difference.
+
+    Return none if the white paper's Table 6 has no such failover.
+    """
     if row is None or row.failover.cause not in FAILOVER_S:
         return []
     if {phase.kind for phase in row.parts[1:]} - set(PHASES[MIRRORING]):
-        return []  # the table has no times of availability groups and failover cluster instances
+        return []  # the table has no times for availability groups and failover cluster instances
     _, idle_s, loaded_s = FAILOVER_S[row.failover.cause]
     close = row.difference is not None and abs(row.difference) <= CLOSE_SHARE
     lines = [
@@ -226,7 +231,7 @@ COMPARISON_COLUMNS: Final = (
 
 
 def format_verdict(row: TimingRow | None) -> str:
-    """Return the verdict on the comparison, or the reason why there is none."""
+    """Return a note about the comparison, or the reason why there is no comparison."""
     if row is None:
         return ""
     if row.failover.canceled:
@@ -244,7 +249,7 @@ BAR_WIDTH_PX: Final = 200
 
 
 class PhaseBar(QStyledItemDelegate):
-    """Paints the phases of a row as one stacked bar."""
+    """Delegate that paints the phases of a row as one stacked bar."""
 
     @override
     def paint(
@@ -267,7 +272,10 @@ class PhaseBar(QStyledItemDelegate):
 def paint_phases(
     painter: QPainter, rect: QRectF, row: TimingRow, whole_ticks: int, colors: theme.ThemeTokens
 ) -> None:
-    """Paint the phases of *row* into *rect*, whose width covers *whole_ticks*; a phase in progress is hatched."""
+    """Paint the phases of *row* into *rect*, whose width represents *whole_ticks*.
+
+    A phase in progress is hatched.
+    """
     x = rect.left()
     for kind, ticks, is_done in row.phases:
         width = rect.width() * ticks / whole_ticks
@@ -290,7 +298,7 @@ def phase_color(colors: theme.ThemeTokens, series_or_name: str | int) -> QColor:
 
 
 class PhaseDetails(QWidget):
-    """Selected failover at its own scale: a bar, and below it the name and duration of each color."""
+    """Widget with the phases of the selected failover: a bar of full width, and a legend with durations."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -301,7 +309,7 @@ class PhaseDetails(QWidget):
         self.show_row(None)
 
     def show_row(self, row: TimingRow | None) -> None:
-        """Show the phases of a failover; None clears."""
+        """Show the phases of a failover. None clears the widget."""
         self._row = row
         colors = theme.get_tokens(self.palette())
         seconds_by_phase = {kind.name: ticks / TICKS_PER_S for kind, ticks, _ in row.phases} if row else {}
@@ -353,22 +361,22 @@ class _Bar(QWidget):
 
 BAR_COLUMN: Final = 1
 LIST_ROWS: Final = 3
-"""Initial number of visible failovers."""
+"""Initial number of visible rows of the list."""
 NO_FAILOVER: Final = mark(
     "No failover yet. The phases and steps of each failover appear here, with the published "
     "times for the same kind of failure."
 )
 
 NARROW_LINES: Final = 34
-"""Minimum width in lines of text for both tables side by side."""
+"""Minimum width in line heights to show both tables side by side."""
 
 
 class Timing(QWidget):
-    """List of failovers, and for the selected one its steps and the published times."""
+    """View with a list of failovers, and the steps and published times of the selected failover."""
 
     requested = Signal(str)
     time_selected = Signal(float)
-    """Signal: start of a double-clicked failover (seconds since the start)."""
+    """Signal: start time of a double-clicked failover (seconds since the start)."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -460,18 +468,18 @@ class Timing(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        """Ignore events: failovers are read from the world, which has their ticks."""
+        """Ignore *events*. The view reads the failovers of the world instead."""
 
     @Slot(object)
     def show_time(self, t_s: float | None) -> None:
-        """Select the failover in progress at *t_s* (seconds since the start), if any."""
+        """Select the failover that was in progress at *t_s* (seconds since the start), if any."""
         for index, row in enumerate(self.model.rows):
             if t_s is not None and row.failover.failed_tick <= t_s * TICKS_PER_S <= _get_end_tick(row):
                 self.table.selectRow(index)
 
     @Slot(object)
     def show_between(self, span: tuple[float, float] | None) -> None:
-        """List only failovers that reach into this span (seconds since the start), or all again."""
+        """List only failovers that overlap the time range *span* (seconds since the start). None lists all."""
         self._shown_span, self._shown_state = span, ()
         if self._drill is not None:
             self.show_world(self._drill.world)
@@ -486,7 +494,7 @@ class Timing(QWidget):
 
     @property
     def selected_row(self) -> TimingRow | None:
-        """The failover whose details are shown."""
+        """Row of the selected failover, or None."""
         index = self.table.currentIndex()
         return self.model.rows[index.row()] if index.isValid() else None
 
@@ -509,5 +517,5 @@ class Timing(QWidget):
 
 
 def _get_end_tick(row: TimingRow) -> int:
-    """Return the tick at which undo ended, or the current tick."""
+    """Return the end tick of undo, or the current tick while undo has not ended."""
     return row.now_tick if row.failover.undo_done_tick is None else row.failover.undo_done_tick

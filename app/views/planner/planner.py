@@ -174,7 +174,7 @@ LOSSY_STRIDE: Final = 2
 
 
 class Planner(QWidget):
-    """The link planner."""
+    """Link planner with controls, curves and findings."""
 
     closed = Signal()
 
@@ -209,7 +209,7 @@ class Planner(QWidget):
 
     @property
     def status(self) -> str:
-        """Result of the last copy or save command."""
+        """Message about the last copy or save command."""
         return self._status.text()
 
     # --- delayed updates ------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ class Planner(QWidget):
         if not self.isVisible():
             self._stale = True
             return
-        if not self.curves_timer.isActive():  # follow while dragging instead of waiting for its end
+        if not self.curves_timer.isActive():  # update the curves during a drag, not only at its end
             self.curves_timer.start()
         self.findings_timer.start()
 
@@ -280,7 +280,7 @@ class Planner(QWidget):
         self.closed.emit()
 
     def show_times(self) -> FailoverTimesDialog | None:
-        """Show the failover times of this plan in a separate window."""
+        """Show the failover times of the current plan in a separate window, and return the window."""
         if self.plan is None or build_failover_scenario(self.plan, CAUSES[0]) is None:
             self._show_status(
                 tr("Automatic failover needs safety FULL, and only a published workload can be simulated.")
@@ -293,7 +293,7 @@ class Planner(QWidget):
     # --- copy and save --------------------------------------------------------------------------------------
 
     def list_table_rows(self) -> list[list[str]]:
-        """Return headings and all points of the curves that are shown."""
+        """Return headings and all points of the displayed curves."""
         return list_rows(self.plan, self.sweeps.values()) if self.plan is not None else []
 
     def copy(self) -> None:
@@ -306,7 +306,7 @@ class Planner(QWidget):
         self._save(file, lambda path: atomic_write.write(path, as_csv(self.list_table_rows())))
 
     def save_picture(self, file: str) -> None:
-        """Save curves and findings as shown."""
+        """Save curves and findings as a picture."""
 
         def write(path: Path) -> None:
             target = QBuffer()
@@ -366,7 +366,7 @@ class Planner(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Place columns below each other for large text on a small screen."""
+        """Arrange controls and curves side by side, or in a column if the page is too narrow."""
         left_px = self.fontMetrics().horizontalAdvance("0") * LEFT_LETTERS
         narrow = self.width() < NARROW_LEFTS * left_px
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
@@ -419,7 +419,7 @@ class Planner(QWidget):
         chosen_counters = [action.data() for action in self.counter_menu.actions() if action.isChecked()]
         if chosen_counters:
             self.curves.plot_counters(chosen_counters)
-        else:  # without a value to plot there is no choice
+        else:  # at least one counter must stay checked
             for action in self.counter_menu.actions():
                 action.setChecked(action.data() in self.curves.counters)
 

@@ -1,4 +1,4 @@
-"""Start page of the window."""
+"""Start page of the main window."""
 
 from app.views.scenario_picker.page import ScenarioPicker
 

@@ -1,4 +1,4 @@
-"""Grid of drill cards: title, summary, facts and the learner's result; as high as its rows."""
+"""Grid of drill cards: title, summary, facts and the learner's result. The grid is as high as its rows."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -35,14 +35,14 @@ _CARD: Final = Qt.ItemDataRole.UserRole
 _LINE_UNITS: Final = 1.12
 """Line spacing in line heights."""
 _LINES: Final = 4
-"""Number of lines: title, summary in two lines, facts."""
+"""Number of text lines of a card: title, two lines of summary, facts."""
 
 
 class CardGrid(QListWidget):
-    """Cards side by side. The page scrolls, not the grid."""
+    """Grid of cards. It does not scroll, because the page around it scrolls."""
 
     opened = Signal(str)
-    """Signal: name of the clicked drill, or of the drill on which Enter was pressed."""
+    """Signal: name of the drill that was clicked, or on which Enter was pressed."""
     edit_wanted = Signal(str)
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class CardGrid(QListWidget):
         theme.call_after_events(self, theme.FONT, self._fit)
 
     def show_cards(self, cards: Sequence[DrillCard], recommended: str) -> None:
-        """List these cards; the selected drill stays selected."""
+        """Show *cards* and keep the selected drill."""
         before = self.get_current_card()
         self.recommended = recommended
         self.clear()
@@ -84,13 +84,13 @@ class CardGrid(QListWidget):
         self._fit()
 
     def get_current_card(self) -> DrillCard | None:
-        """Return the selected card."""
+        """Return the selected card, or None."""
         item = self.currentItem()
         card = item.data(_CARD) if item is not None else None
         return card if isinstance(card, DrillCard) else None
 
     def choose(self, name: str) -> bool:
-        """Select the drill *name*; return whether it is listed."""
+        """Select the drill *name*. Return False if it is not listed."""
         for row in range(self.count()):
             if self.item(row).data(_CARD).name == name:
                 self.setCurrentRow(row)
@@ -98,22 +98,22 @@ class CardGrid(QListWidget):
         return False
 
     def get_state_text(self, card: DrillCard) -> str:
-        """Return the result as the card shows it."""
+        """Return the text of the learner's result on the card, or "Recommended"."""
         return tr("Recommended") if card.name == self.recommended else card.state.text
 
     def get_card_rect(self) -> QRect:
-        """Return the place of the current card in the grid."""
+        """Return the rectangle of the current card in the grid."""
         item = self.currentItem()
         return self.visualItemRect(item) if item is not None else QRect()
 
     @property
     def columns(self) -> int:
-        """Cards side by side in the current width."""
+        """Number of cards per row at the current width."""
         width_min = CARD_UNITS * self.fontMetrics().height()
         return max(1, min(COLUMNS_MAX, int((self.width() + GAP_PX) // width_min)))
 
     def _open(self, item: QListWidgetItem) -> None:
-        if self._opening:  # a double click sends both clicked and activated
+        if self._opening:  # a double click emits both itemClicked and itemActivated
             return
         self._opening = True
         try:
@@ -122,7 +122,7 @@ class CardGrid(QListWidget):
             self._opening = False
 
     def _fit(self) -> None:
-        """Give every card its share of the width, and the grid the height of its rows."""
+        """Divide the width among the columns, and give the grid the height of its rows."""
         columns = self.columns
         width = (self.width() - 2) // columns
         height = round(_LINES * _LINE_UNITS * self.fontMetrics().height()) + 2 * PADDING_PX - 4 + GAP_PX
@@ -157,7 +157,7 @@ class CardGrid(QListWidget):
 
 
 class _CardDelegate(QStyledItemDelegate):
-    """Paints one card."""
+    """Delegate that paints a card."""
 
     def __init__(self, grid: CardGrid) -> None:
         super().__init__(grid)
@@ -171,15 +171,15 @@ class _CardDelegate(QStyledItemDelegate):
     ) -> None:
         card: DrillCard = index.data(_CARD)
         look = read_look(option)
-        colors = theme.get_tokens(QApplication.palette())  # the background of the grid itself is transparent
+        colors = theme.get_tokens(QApplication.palette())  # the grid itself has a transparent background
         is_selected = bool(look.state & QStyle.StateFlag.State_Selected)
         hovered = bool(look.state & QStyle.StateFlag.State_MouseOver)
         recommended = card.name == self._grid.recommended
         columns = self._grid.columns
-        gap, column = GAP_PX / columns, index.row() % columns  # the outer cards end at the edges of the page
+        gap, column = GAP_PX / columns, index.row() % columns  # outer cards are aligned with the page edges
         box = QRectF(look.rect).adjusted(gap * column + 1, 1, gap * (column + 1 - columns) - 1, 1 - GAP_PX)
         if column == columns - 1:
-            box.setRight(self._grid.width() - 1)  # the width that the columns do not share
+            box.setRight(self._grid.width() - 1)  # the last column also gets the remainder of the division
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         focused = is_selected and self._grid.hasFocus()
@@ -225,7 +225,7 @@ class _CardDelegate(QStyledItemDelegate):
 
 
 def _fit_sentences(text: str, font_text: str, width: float) -> tuple[str, ...]:
-    """Return all of *text* if it fits, else its first sentence, which states the situation."""
+    """Return the lines of *text* if it fits. Otherwise return its first sentence, which states the situation."""
     lines = wrap_cached(text, font_text, width, _LINES - 2)
     if lines[-1].endswith("…") and ". " in text:
         return wrap_cached(text.partition(". ")[0] + ".", font_text, width, _LINES - 2)

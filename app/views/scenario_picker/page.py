@@ -1,4 +1,4 @@
-"""Start page as a course: continue, recommended next, learning paths, and all drills below a filter bar."""
+"""Start page: continue a run, recommended drill, learning paths, and all drills below a filter bar."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -38,10 +38,10 @@ from engine.overrides import override
 
 
 class FilterBar(QWidget):
-    """Emits the filters when one is changed."""
+    """Bar of filters for the drills. It emits the filters when one of them changes."""
 
     changed = Signal(object)
-    """The new `Filters`."""
+    """Signal: the new `Filters`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,22 +89,22 @@ class FilterBar(QWidget):
         self.show_filters()
 
     def set_filters(self, filters: Filters) -> None:
-        """Select these filters and notify the page."""
+        """Set the filters and emit them."""
         self.filters = filters
         self.show_filters()
         self.changed.emit(filters)
 
     def show_filters(self) -> None:
-        """Show the current filters."""
+        """Update the controls from the current filters."""
         filters = self.filters
         for field in ("technology", "version", "duration", "level", "order"):
             getattr(self, field).show_value(getattr(filters, field))
-        self.order.setHidden(bool(filters.search))  # a search lists the best matches first
+        self.order.setHidden(bool(filters.search))  # a search has its own order, best matches first
         self.not_passed.setChecked(filters.not_passed)
         self.clear.setVisible(replace(filters, order=0, search="") != Filters())
 
     def show_count(self, listed: int, total: int) -> None:
-        """Show how many drills are listed."""
+        """Show the number of listed drills and the total."""
         words = trn("{n} drill", "{n} drills", total).format(n=total)
         if not total:
             words = ""
@@ -115,12 +115,12 @@ class FilterBar(QWidget):
             announce(self.count, words)
 
     def show_font(self) -> None:
-        """Follow the size of the text."""
+        """Adapt the title to the current text size."""
         self.title.setFont(theme.resize_font(self.font(), 1.12, bold=True))
 
 
 class Choice(QToolButton):
-    """A chip with a menu of exclusive values."""
+    """Button with a menu of exclusive values for one filter."""
 
     chosen = Signal(object)
 
@@ -135,7 +135,7 @@ class Choice(QToolButton):
         self._group = QActionGroup(self._menu)
 
     def add_values(self, values: Sequence[tuple[str, object]]) -> None:
-        """Add these titles and values to the menu, after the entry that accepts anything."""
+        """Set the titles and values of the menu. The first entry accepts any value."""
         entries = ([(self._anything, None)] if self._anything else []) + list(values)
         if {value: title for title, value in entries} == self._titles:
             return
@@ -149,7 +149,7 @@ class Choice(QToolButton):
             action.triggered.connect(lambda _=False, value=value: self.chosen.emit(value))
 
     def show_value(self, value: object) -> None:
-        """Show the chosen value."""
+        """Show *value* on the button and check it in the menu."""
         words = self._titles.get(value, "")
         self.setText(f"{words if value is not None else self._title} ▾")
         if self._title:
@@ -167,21 +167,21 @@ CLOSEST: Final = mark("No drill contains all search words. These contain most of
 
 
 class ScenarioPicker(QWidget):
-    """Choose a drill, or continue a run."""
+    """Start page to choose a drill or to continue a run."""
 
     chosen = Signal(str)
-    """Signal: name of the drill whose brief is requested."""
+    """Signal: name of the drill whose brief the user wants to see."""
     edit_wanted = Signal(str)
-    """Signal: name of the scenario to edit; unless it is the user's own, a copy is edited."""
+    """Signal: name of the scenario to edit. Of a scenario that is not the user's own, a copy is edited."""
     resumed = Signal(int)
     given_up = Signal(int)
     watch_wanted = Signal()
-    """Signal: request for the first run."""
+    """Signal: the user wants to start the first run, a guided tour."""
     history_wanted = Signal()
     progress_wanted = Signal()
     file_wanted = Signal()
     fresh_wanted = Signal(str)
-    """Signal: difficulty of a requested generated drill, one of proof.MADE."""
+    """Signal: difficulty of the drill to generate, one of proof.MADE."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -251,12 +251,12 @@ class ScenarioPicker(QWidget):
         lay_column(head, (self._area, 1), parent=self, margins=(0, 12, 0, 0), spacing=10)
 
     def _leave_margin(self, _: int, maximum: int) -> None:
-        """Align the right edge of the content with that of the head, with and without a scroll bar."""
+        """Align the right edges of content and head, whether or not a scroll bar is visible."""
         bar = self._area.verticalScrollBar().sizeHint().width() if maximum > 0 else 0
         self._column.setContentsMargins(24, 0, 24 - bar, 16)
 
     def _make_buttons(self) -> list[QPushButton]:
-        """Make the buttons right of the search."""
+        """Build the buttons to the right of the search field."""
         texts = (tr("New drill"), tr("Progress"), tr("History"))
         new_drill, progress, history = (QPushButton(text) for text in texts)
         menu = QMenu(self)
@@ -274,7 +274,7 @@ class ScenarioPicker(QWidget):
     # --- contents -------------------------------------------------------------------------------------------
 
     def show_cards(self, cards: Sequence[DrillCard], problems: Sequence[str] = ()) -> None:
-        """Show these drills, and the problems of files that cannot be used."""
+        """Show the drills of *cards*, and the *problems* of files that cannot be used."""
         self._cards = list(cards)
         self._problem.setText("\n".join(problems))
         self._problem.setVisible(bool(problems))
@@ -289,7 +289,7 @@ class ScenarioPicker(QWidget):
         self._show_drills()
 
     def _show_placeholder(self) -> None:
-        """Show as much of the search hint as fits."""
+        """Show the longest version of the search hint that fits."""
         count = len(self._cards)
         short = (
             trn("Search {n} drill", "Search {n} drills", count).format(n=count)
@@ -306,29 +306,29 @@ class ScenarioPicker(QWidget):
         self.search.setToolTip(texts[0])
 
     def show_recommendation(self, recommendation: NextDrill | None, newcomer: bool = False) -> None:
-        """Show the recommended drill; a *newcomer* is also offered the first run."""
+        """Show the recommended drill. Offer the first run if *newcomer*."""
         self.top.show_recommendation(recommendation, newcomer)
         self._show_drills()
         if recommendation is not None and self.grid.get_current_card() is None:
             self.grid.choose(recommendation.card.name)
 
     def show_interrupted(self, runs: Sequence[InterruptedRun]) -> None:
-        """Offer runs that can be continued, the newest first."""
+        """Offer interrupted runs, newest first."""
         self.top.show_interrupted(runs)
 
     def get_current_card(self) -> DrillCard | None:
-        """Return the selected drill."""
+        """Return the card of the selected drill, or None."""
         return self.grid.get_current_card()
 
     def choose_card(self, name: str) -> None:
-        """Select the drill *name*; filters that hide it are cleared."""
+        """Select the drill *name*. Clear filters that hide it."""
         if not self.grid.choose(name) and any(card.name == name for card in self._cards):
             self.search.clear()
             self._filters.set_filters(Filters())
             self.grid.choose(name)
 
     def take_focus(self) -> None:
-        """Focus the button for Enter, unless a search is being typed."""
+        """Focus the primary button, unless the user is typing a search."""
         if self.search.hasFocus() and self.search.text():
             return
         button = self.top.find_first_button()
@@ -338,12 +338,12 @@ class ScenarioPicker(QWidget):
 
     @property
     def filters(self) -> Filters:
-        """Return the current filters."""
+        """Current filters."""
         return self._filters.filters
 
     def _search(self, text: str) -> None:
         for part in (self.top, self._paths_title, self._passed, self.paths):
-            part.setHidden(bool(text))  # so that the matches begin at the same place for each search
+            part.setHidden(bool(text))  # the matches then have the same position for each search
         self._filters.set_filters(self._add_search(text))
         self._follow.start()
 
@@ -355,7 +355,8 @@ class ScenarioPicker(QWidget):
 
     def _show_drills(self) -> None:
         filters = self.filters
-        if filters.search != self.search.text():  # cleared together with the filters
+        # the Clear button also removed the search text from the filters
+        if filters.search != self.search.text():
             filters = self._filters.filters = self._add_search(self.search.text())
         cards = filter_cards(self._cards, filters)
         recommendation = self.top.recommendation
@@ -371,7 +372,7 @@ class ScenarioPicker(QWidget):
         self.search.selectAll()
 
     def _select_first_match(self) -> None:
-        """Select the first match and move the focus to the drills."""
+        """Select the first match and focus the drills."""
         first_item = self.grid.item(0)
         if first_item is not None:
             if self.grid.get_current_card() is None or self.search.text():
@@ -382,7 +383,7 @@ class ScenarioPicker(QWidget):
         self._follow.start()
 
     def _show_current(self) -> None:
-        """Scroll to the selected card while the grid has the focus, and to the top during a search."""
+        """Scroll to the selected card if the grid has the focus, and to the top during a search."""
         if self.search.hasFocus():
             self._area.verticalScrollBar().setValue(0)
         elif self.grid.hasFocus():

@@ -1,4 +1,4 @@
-"""Six learning paths as buttons with progress; a selected one filters the drills."""
+"""Buttons of the learning paths with progress. A checked button filters the drills."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -30,14 +30,14 @@ SMALL_SCALE, TITLE_SCALE = 0.92, 1.05
 SHRINK_MIN: Final = 0.84
 """Minimum scale of a title: 11 px at the default text size."""
 LINES_MAX: Final = 3
-"""Maximum lines of a title and of the next drill: enough for six buttons in a row at any text size."""
+"""Maximum number of lines of a title, and of the next drill. Six buttons then fit in a row at any text size."""
 
 
 class PathButtons(QWidget):
-    """Six, three or two buttons per row, depending on the width."""
+    """Buttons of the learning paths. Six, three or two of them are in a row, depending on the width."""
 
     chosen = Signal(str)
-    """Signal: key of the path; empty means none."""
+    """Signal: key of the selected path, or an empty string for none."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class PathButtons(QWidget):
         theme.call_after_events(self, theme.SIZE, self._arrange, self._fit)
 
     def show_paths(self, paths: Sequence[PathProgress], technology: str | None) -> None:
-        """Show the progress of each path; *technology* is the one that is chosen."""
+        """Show the progress of each path. *technology* is the key of the selected path."""
         for path in paths:
             key = path.path.key
             self.buttons[key].show_progress(path)
@@ -75,7 +75,7 @@ class PathButtons(QWidget):
             self._grid.setColumnStretch(column, 1 if column < column_count else 0)
 
     def _fit(self) -> None:
-        """Give all buttons the height that the longest title and the longest next drill need."""
+        """Give all buttons the height that fits the longest title and the longest name of a next drill."""
         width = (self.width() - self._grid.spacing() * (self._columns - 1)) // self._columns
         shrink = min(button.compute_title_scale(width) for button in self.buttons.values())
         for button in self.buttons.values():
@@ -86,7 +86,7 @@ class PathButtons(QWidget):
 
 
 class PathButton(QAbstractButton):
-    """Icon, title, progress bar, count and the next drill of one path."""
+    """Button of one path: icon, title, progress bar, number of passed drills, and the next drill."""
 
     def __init__(self, key: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -104,7 +104,7 @@ class PathButton(QAbstractButton):
         theme.call_after_events(self, theme.FONT, self.updateGeometry)
 
     def show_progress(self, progress: PathProgress) -> None:
-        """Show the progress of the path."""
+        """Show *progress* on the button."""
         self._progress = progress
         self.setAccessibleName(f"{self.text()}, {self._format_count()}. {self._describe_next_drill()}")
         self.setToolTip(self._describe_next_drill())
@@ -125,13 +125,13 @@ class PathButton(QAbstractButton):
         return tr("Next: {title}").format(title=progress.next_card.title)
 
     def compute_title_scale(self, width: int) -> float:
-        """Return the scale at which the longest word of the title just fits into this *width*."""
+        """Return the scale at which the longest word of the title just fits into a button of *width*."""
         metrics = QFontMetricsF(theme.resize_font(self.font(), TITLE_SCALE, bold=True))
         longest = max(metrics.horizontalAdvance(word) for word in self.text().split())
         return (width - 2 * PADDING_PX - metrics.height() - 10) / longest
 
     def count_lines(self, width: int) -> tuple[int, int]:
-        """Return the lines that title and next drill need in this *width*."""
+        """Return the numbers of lines of the title and of the next drill in a button of *width*."""
         font, small = self._build_fonts()
         room = width - 2 * PADDING_PX
         icon = round(QFontMetricsF(font).height()) + 8
@@ -141,7 +141,7 @@ class PathButton(QAbstractButton):
         )
 
     def set_lines(self, title: int, next_lines: int) -> None:
-        """Reserve that many lines for the title and for the next drill."""
+        """Reserve *title* lines for the title and *next_lines* lines for the next drill."""
         if (title, next_lines) != self._lines:
             self._lines = (title, next_lines)
             self.updateGeometry()

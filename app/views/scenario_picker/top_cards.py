@@ -1,4 +1,4 @@
-"""Top of the start page: the first run or an interrupted run, and the recommended drill."""
+"""Cards at the top of the start page: the first run or an interrupted run, and the recommended drill."""
 
 from collections.abc import Sequence
 from functools import lru_cache, partial
@@ -26,7 +26,7 @@ from engine.overrides import override
 
 
 def wrap_text(text: str, metrics: QFontMetricsF, width: float, lines_max: int) -> list[str]:
-    """Wrap *text* into at most *lines_max* lines of that *width*; the last one is elided."""
+    """Wrap *text* into at most *lines_max* lines of *width*. Elide the last line if necessary."""
     if metrics.horizontalAdvance(text) <= width:
         return [text]
     lines, words = [""], text.split()
@@ -44,18 +44,18 @@ def wrap_text(text: str, metrics: QFontMetricsF, width: float, lines_max: int) -
 
 @lru_cache(maxsize=2048)
 def wrap_cached(text: str, font_text: str, width: float, lines_max: int) -> tuple[str, ...]:
-    """Return the lines of `wrap_text` from a cache, because the list requests its rows on each change."""
+    """Return the cached lines of `wrap_text`. The list view computes its rows again at each change."""
     font = QFont()
     font.fromString(font_text)
     return tuple(wrap_text(text, QFontMetricsF(font), width, lines_max))
 
 
 BESIDE_UNITS: Final = 62.0
-"""Minimum width in line heights for the two cards side by side."""
+"""Minimum width in line heights to show the cards side by side."""
 
 
 class TopCard(QFrame):
-    """Heading, title, one line of text and one button."""
+    """Card with heading, title, one line of text and one button."""
 
     def __init__(self, heading: str, button: str, primary: bool) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class TopCard(QFrame):
         self.heading, self.facts, self.title, self.text, self.reason = (QLabel() for _ in range(5))
         self.heading.setText(heading)
         self.button = KeyButton(button)
-        self.button.setAutoDefault(True)  # Enter presses it
+        self.button.setAutoDefault(True)  # Enter presses this button
         self.more = QPushButton(tr("More"))
         self.more.hide()
         for label in (self.heading, self.facts, self.title, self.text, self.reason):
@@ -79,7 +79,7 @@ class TopCard(QFrame):
         self.set_primary(primary)
 
     def set_primary(self, primary: bool) -> None:
-        """Make this card the highlighted one of the two."""
+        """Set whether this card is highlighted and its button is the default."""
         self.primary = primary
         self.button.setProperty("primary", "true" if primary else "false")
         self.heading.setProperty("tone", "accent" if primary else "muted")
@@ -93,7 +93,7 @@ class TopCard(QFrame):
         self.update()
 
     def show_font(self) -> None:
-        """Apply the text size."""
+        """Adapt the fonts to the current text size."""
         self.heading.setFont(theme.resize_font(self.font(), 0.95, bold=self.primary))
         self.facts.setFont(theme.resize_font(self.font(), 0.95))
         self.title.setFont(theme.resize_font(self.font(), 1.25, bold=True))
@@ -111,10 +111,10 @@ class TopCard(QFrame):
 
 
 class TopCards(QWidget):
-    """First run or Continue on the left, Recommended on the right."""
+    """Cards of the start page: first run or interrupted run on the left, recommended drill on the right."""
 
     opened = Signal(str)
-    """Name of the recommended drill."""
+    """Signal: name of the recommended drill to open."""
     resumed = Signal(int)
     given_up = Signal(int)
     watch_wanted = Signal()
@@ -155,12 +155,12 @@ class TopCards(QWidget):
         theme.call_after_events(self, theme.SIZE, self._arrange)
 
     def show_loading(self) -> None:
-        """Show that the learner's results are not read yet."""
+        """Show that the drills and the learner's results are still loading."""
         self.next.title.setText(tr("Loading drills…"))
         self.next.button.setEnabled(False)
 
     def show_recommendation(self, recommendation: NextDrill | None, newcomer: bool) -> None:
-        """Show the recommended drill; a *newcomer* is also offered the first run."""
+        """Show the recommended drill. Offer the first run if *newcomer*."""
         self.recommendation = recommendation
         self.first_run.setVisible(newcomer)
         self.next.set_primary(not newcomer)
@@ -185,7 +185,7 @@ class TopCards(QWidget):
         )
 
     def show_interrupted(self, runs: Sequence[InterruptedRun]) -> None:
-        """Offer to continue the newest of these runs. The menu of the card offers the older runs."""
+        """Offer to continue the newest of *runs*. The card's menu offers the older runs."""
         self._runs = list(runs)
         card = self.resume
         card.setVisible(bool(runs))
@@ -201,7 +201,7 @@ class TopCards(QWidget):
         card.button.setVisible(run.problem is None)
 
     def find_first_button(self) -> QPushButton | None:
-        """Return the button that Enter presses when the page opens."""
+        """Return the button that Enter presses when the page opens, or None."""
         for card in (self.first_run, self.next):
             if not card.isHidden() and card.primary and card.button.isEnabled():
                 return card.button
@@ -236,7 +236,7 @@ class TopCards(QWidget):
         self._row.setDirection(direction_type.LeftToRight if is_beside else direction_type.TopToBottom)
 
     def show_font(self) -> None:
-        """Apply the text size."""
+        """Adapt all cards to the current text size."""
         for card in (self.first_run, self.resume, self.next):
             card.show_font()
         self._arrange()

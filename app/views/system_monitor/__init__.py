@@ -1,4 +1,4 @@
-"""System Monitor: counters of each server from its own side, as Windows and SQL Server name them."""
+"""System Monitor: performance counters that each server reports, with their names in Windows and SQL Server."""
 
 from app.views.system_monitor.monitor import SystemMonitor
 

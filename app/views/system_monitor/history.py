@@ -1,4 +1,4 @@
-"""Values that a server would have reported to System Monitor each second, from its own perspective. No Qt."""
+"""Values that each server would have reported to System Monitor every second. Independent of Qt."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from engine.protocol import streams
 
 Array = npt.NDArray[np.float64]
 Get = Callable[[str], Array]
-"""Name of a sampled counter -> its values."""
+"""Function that returns the values of a sampled counter by its name."""
 
 
 class LogRole(IntEnum):
-    """Role of a server for a log at one time."""
+    """Role of a server for a log at one sample."""
 
-    NONE = 0  # the counter exists, but no log moves for this copy
-    OWNER = 1  # principal, or a database without a mirror
+    NONE = 0  # the counter exists, but the copy has no log stream
+    OWNER = 1  # server with the principal, or with a database without a mirror
     MIRROR = 2
     AWAY = -1  # the server does not respond
 
@@ -38,16 +38,16 @@ OBJECTS: Final = {
     DATABASES: "SQLServer:Databases",
     PROCESSOR: "Processor",
 }
-"""Object -> how System Monitor writes it."""
+"""Performance object -> its name in System Monitor."""
 
 BYTES_PER_KB: Final = 1024.0
 TOP: Final = 100.0
-"""Upper limit of the plot: every line is scaled to between 0 and this value."""
+"""Upper limit of the plot. Every line is scaled to the range from 0 to this value."""
 FIRST_NEW_VERSION: Final = 2008
 
 
 class PerfCounter(Struct, frozen=True):
-    """Counter of an object; *owner* and *mirror* compute its values for that side of the log."""
+    """Performance counter. *owner* and *mirror* compute its values for a server with that log role."""
 
     group: str
     name: str
@@ -55,12 +55,12 @@ class PerfCounter(Struct, frozen=True):
     owner: Callable[[Get, float], Array] | None = None
     mirror: Callable[[Get, float], Array] | None = None
     first_version: int = 2005
-    """First version of SQL Server with the counter."""
+    """First version of SQL Server that has the counter."""
 
     def compute_values(self, role: LogRole, get: Get, compression: float) -> Array | None:
-        """Return values on one side; None if the counter stays 0.
+        """Return the values for *role*. None means that the counter stays 0.
 
-        *compression*: wire bytes per byte of log.
+        *compression*: bytes on the wire per byte of log.
         """
         make = {LogRole.OWNER: self.owner, LogRole.MIRROR: self.mirror}.get(role)
         return make(get, compression) if make is not None else None
@@ -75,12 +75,12 @@ def _create_compressed_sampler(name: str) -> Callable[[Get, float], Array]:
 
 
 def _count_waiting(get: Get, compression: float) -> Array:
-    """Return the transactions that waited for the mirror."""
+    """Return the number of transactions per second that waited for the mirror."""
     return np.where(get("commit_delay_ms") > 0.0, get("transactions_per_s"), 0.0)
 
 
 def _compute_delay(get: Get, compression: float) -> Array:
-    """Return milliseconds of waiting in a second, over all transactions."""
+    """Return the total wait of all transactions in each second, in milliseconds."""
     columns = map(get, ("commit_delay_ms", "transactions_per_s", "in_flight_transactions"))
     return np.array(
         [compute_total_commit_delay_ms(*row) for row in zip(*columns, strict=True)], dtype=np.float64
@@ -136,7 +136,7 @@ PERFS: Final = (
     PerfCounter(PROCESSOR, "% Processor Time", mark("share of all processors of the computer"),
          _create_sampler("principal_cpu_percent"), _create_sampler("mirror_cpu_percent")),
 )  # fmt: skip
-"""All available counters by object and name."""
+"""All available counters, ordered by object and name."""
 
 NOT_SIMULATED: Final = {
     "Log Harden Time (ms)": _NEW,
@@ -146,35 +146,33 @@ NOT_SIMULATED: Final = {
     "Pages Sent/sec": 2005,
     "Send/Receive Ack Time": 2005,
 }
-"""Mirroring counters that the simulation cannot compute: name -> SQL Server version that introduced the
-counter.
-"""
+"""Mirroring counter that is not simulated -> version of SQL Server that introduced it."""
 
 BY_NAME: Final = {(perf.group, perf.name): perf for perf in PERFS}
 
 
 def list_names(group: str, version: int) -> list[str]:
-    """Return the counters of an object on a server of that version."""
+    """Return the names of the counters of object *group* on a server of *version*."""
     return [perf.name for perf in PERFS if perf.group == group and perf.first_version <= version]
 
 
 class CounterChoice(Struct, frozen=True):
-    """A counter of one server, for one database."""
+    """Selected counter of one server, for one database or the whole server."""
 
     server: str
     group: str
     name: str
     database: str = ""
-    """Name of the database; empty means the counter belongs to the whole server."""
+    """Name of the database. Empty if the counter belongs to the whole server."""
 
     @property
     def instance(self) -> str:
-        """Return the instance of the counter, such as a database."""
+        """Instance of the counter: the database, or `_Total`."""
         return self.database or "_Total"
 
     @property
     def perf(self) -> PerfCounter:
-        """Return the definition of the counter."""
+        """Definition of the counter."""
         return BY_NAME[self.group, self.name]
 
     @property
@@ -184,43 +182,43 @@ class CounterChoice(Struct, frozen=True):
 
 
 class SampledState(Protocol):
-    """Owners of the logs and state of each server at one sample."""
+    """Interface of the state of the servers and log sources at one sample."""
 
     @property
     def sources(self) -> Mapping[int, Key]:
-        """Return the copies that write each source."""
+        """Source number -> copy that writes this log."""
 
     @property
     def places(self) -> Mapping[Key, StreamNumbers]:
-        """Return the log place of each copy."""
+        """Copy -> numbers of its log source and stream."""
 
     @property
     def computers(self) -> Mapping[str, Computer]:
-        """Return the computers by name."""
+        """Name -> computer."""
 
     @property
     def instances(self) -> Mapping[str, Instance]:
-        """Return the instances by name."""
+        """Name -> instance."""
 
 
 class SampledRun(Protocol):
-    """Part of a drill that this module reads."""
+    """Interface of a drill that this module reads."""
 
     @property
     def world(self) -> World:
-        """Return the current world."""
+        """Current world."""
 
     @property
     def samples(self) -> Samples:
-        """Return the recorded samples."""
+        """Recorded samples."""
 
     @property
     def standings(self) -> Sequence[SampledState]:
-        """Return the states that belong to the samples."""
+        """State of the servers at each sample."""
 
 
 class CounterSummary(Struct, frozen=True):
-    """Summary of a counter over a time range; None where it was unavailable."""
+    """Summary of a counter over a time range. A value is None if the counter was unavailable."""
 
     latest: float | None
     mean: float | None
@@ -232,39 +230,39 @@ EMPTY = CounterSummary(None, None, None, None)
 
 
 class SampleHistory:
-    """History of the counters: for each copy that the user watches, its sampled values and its role."""
+    """History of the selected counters: sampled values and log role of each copy."""
 
     def __init__(self, run: SampledRun, previous_history: SampleHistory | None = None) -> None:
         """Create the history.
 
-        *previous_history*: history of another run or time, whose common samples are not read again.
+        *previous_history*: history of another run or time. Samples that both have in common are reused.
         """
         self._run = run
         self._sides: dict[Key, _Sides] = previous_history._sides if previous_history is not None else {}
 
     @property
     def count(self) -> int:
-        """Number of samples for which the state of the servers is known."""
+        """Number of samples with a known state of the servers."""
         return min(self._run.samples.count, len(self._run.standings))
 
     @property
     def end_s(self) -> float:
-        """Return the time of the last sample in seconds."""
+        """Time of the last sample in seconds."""
         return float(self._run.samples.ticks[self.count - 1]) / TICKS_PER_S if self.count else 0.0
 
     def compute_times_s(self, start_index: int, end_index: int) -> Array:
-        """Return the times of samples in seconds."""
+        """Return the times of the samples from *start_index* to before *end_index*, in seconds."""
         times: Array = self._run.samples.ticks[start_index:end_index] / TICKS_PER_S
         return times
 
     def find_sample(self, t_s: float) -> int:
-        """Return number of the first sample at or after *t_s*."""
+        """Return the index of the first sample at or after *t_s*."""
         return int(np.searchsorted(self._run.samples.ticks[: self.count], t_s * TICKS_PER_S - 0.5))
 
     def compute_values(self, choice: CounterChoice, start_index: int, end_index: int) -> Array:
-        """Return the counter from sample *start_index* to before *end_index*.
+        """Return the values of a counter from sample *start_index* to before *end_index*.
 
-        NaN where the server did not respond.
+        The value is NaN where the server did not respond.
         """
         key = (choice.server, choice.database)
         known_sides = self._sides.setdefault(key, _Sides(key))
@@ -288,7 +286,7 @@ class SampleHistory:
         return output
 
     def summarize(self, choice: CounterChoice, from_s: float, to_s: float = math.inf) -> CounterSummary:
-        """Return the counter from *from_s* to *to_s*, or to the end."""
+        """Summarize the counter from *from_s* to *to_s*, by default to the end."""
         last = self.count if to_s == math.inf else self.find_sample(to_s + 0.01)
         values = self.compute_values(choice, self.find_sample(from_s), last)
         known_values = values[~np.isnan(values)]
@@ -300,7 +298,7 @@ class SampleHistory:
         )
 
     def _get_compression(self, key: Key) -> float:
-        """Wire bytes per byte of log as the stream is now; 1 without one."""
+        """Return the current bytes on the wire per byte of log, or 1 without a stream."""
         world = self._run.world
         copy = world.copies.get(key)
         _, stream = (streams.find_log_place(world, copy) if copy is not None else None) or NOWHERE
@@ -308,7 +306,7 @@ class SampleHistory:
 
 
 class _Sides:
-    """Counters and role of one copy at each sample."""
+    """Sampled counters and log role of one copy at each sample."""
 
     def __init__(self, key: Key) -> None:
         self._key = key
@@ -343,5 +341,5 @@ def _find_role(standing: SampledState, key: Key) -> tuple[StreamNumbers, LogRole
 
 
 def _is_match(key: Key, copy: Key) -> bool:
-    """Return whether the copy matches, or whether any copy of the server is meant."""
+    """Return True if *copy* is on the server of *key* and, if *key* has a database, of this database."""
     return key[0] == copy[0] and key[1] in ("", copy[1])

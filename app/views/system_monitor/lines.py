@@ -1,4 +1,4 @@
-"""The plot of System Monitor: one line for each counter, on a scale of 0 to 100, and a cursor."""
+"""Plot of System Monitor: a line for each counter on a scale of 0 to 100, and a cursor."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -14,11 +14,11 @@ from app.widgets.theme import ThemeTokens
 from app.words.language import tr
 
 HEADROOM: Final = 1.06
-"""Room above the top, for its label and the width of a line."""
+"""Length of the value axis relative to its top value. It leaves space for the top label and the line width."""
 
 
 class CounterPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is not typed
-    """Plot of counters; the panel decides their style."""
+    """Plot of counters. The panel sets the style of the lines."""
 
     time_chosen = Signal(float)
     """Signal: time of a click, in seconds since the start."""
@@ -41,7 +41,7 @@ class CounterPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is not type
         self.scene().sigMouseClicked.connect(self._choose_time)
 
     def show_counters(self, choices: Sequence[CounterChoice]) -> None:
-        """Show a line for each of these counters and no others."""
+        """Show a line for each of *choices*, and remove other lines."""
         for choice in set(self.curves) - set(choices):
             self.removeItem(self.curves.pop(choice))
         for choice in choices:
@@ -50,13 +50,13 @@ class CounterPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is not type
                 self.addItem(curve)
 
     def show_time(self, t_s: float | None) -> None:
-        """Move the cursor to *t_s* (seconds since the start); None hides it."""
+        """Move the cursor to *t_s* (seconds since the start). None hides the cursor."""
         self._cursor.setVisible(t_s is not None)
         if t_s is not None:
             self._cursor.setValue(t_s)
 
     def recolor(self, colors: ThemeTokens, font: QFont) -> None:
-        """Use the colors of another theme."""
+        """Use the colors and the font of another theme."""
         self.setBackground(colors.surface)
         for axis_side in ("left", "bottom"):
             axis = self.getAxis(axis_side)

@@ -1,4 +1,4 @@
-"""System Monitor as a panel: lines on a scale of 0 to 100, and below them the counters with their figures."""
+"""System Monitor panel: lines on a scale of 0 to 100, and below them a table of the counters."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -55,10 +55,10 @@ if TYPE_CHECKING:
 
 
 class AddCountersDialog(QDialog):
-    """Dialog that adds counters. It stays open, so that counters of several servers can be added."""
+    """Dialog to add counters. It stays open, so that counters of several servers can be added."""
 
     added = Signal(list)
-    """Signal: list of CounterChoice to add."""
+    """Signal: list of CounterChoice objects to add."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -115,7 +115,7 @@ class AddCountersDialog(QDialog):
         grid.setRowMinimumHeight(4, 2 * self.fontMetrics().lineSpacing())
 
     def show_world(self, world: World) -> None:
-        """Offer the counters of this world."""
+        """Offer the servers and databases of *world*."""
         self._world = world
         before = self.computer.currentText()
         self.computer.clear()
@@ -167,33 +167,33 @@ def _list_texts(listed: QListWidget) -> Iterable[str]:
 
 
 SPANS: Final = (("1 min", 60.0), ("10 min", 600.0), ("1 h", 3600.0), (mark("All"), None))
-"""Label and length in seconds; None means from the start."""
+"""Label and length in seconds of a time range. None means the whole run."""
 
 SCALES: Final = (-9, 6)
-"""Least and greatest power of ten of a scale."""
+"""Minimum and maximum power of ten of a scale."""
 LINE_PX, BOLD_PX = 1.5, 3.5
 DASHES: Final = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)
-"""Line styles that distinguish lines beyond the number of colors."""
+"""Line styles, which distinguish lines when there are more lines than colors."""
 
 
 class CounterRow(Struct, frozen=True):
-    """Selected counter with its style and its summary over the shown time."""
+    """Row of a selected counter, with its style and its summary over the displayed time range."""
 
     choice: CounterChoice
     number: int
-    """Number of the line, which determines its color and dashes."""
+    """Number of the line, which determines its color and style."""
     power: int | None = None
-    """Scale as a power of ten; None means the scale that fits."""
+    """Scale as a power of ten. None selects a scale automatically."""
     figures: CounterSummary = EMPTY
 
     @property
     def scale(self) -> float:
-        """Return the factor of the plotted value."""
+        """Factor from the counter's value to the plotted value."""
         return 10.0 ** (self.power if self.power is not None else choose_fitting_power(self.figures.high))
 
 
 def choose_fitting_power(highest: float | None) -> int:
-    """Return the greatest power of ten that keeps *highest* within the plot; 0 for nothing."""
+    """Return the maximum power of ten that keeps *highest* within the plot, or 0 without a positive value."""
     if highest is None or highest <= 0.0:
         return 0
     low, high = SCALES
@@ -222,7 +222,7 @@ COLUMNS: Final = (
 
 
 class CounterLegend(TableModel):
-    """The list of counters with the color of each line."""
+    """Table of counters that shows the color of each line."""
 
     @override
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
@@ -232,7 +232,7 @@ class CounterLegend(TableModel):
 
 
 class SystemMonitor(QWidget):
-    """Counters of any server; an unreachable server leaves gaps in its lines."""
+    """View with counters of any server. While a server is unreachable, its lines have gaps."""
 
     requested = Signal(str)
     time_selected = Signal(object)
@@ -281,7 +281,7 @@ class SystemMonitor(QWidget):
         self.setFocusProxy(self.table)
 
     def _make_lines(self) -> None:
-        """Create the lines when the panel is first shown, as they need pyqtgraph."""
+        """Create the plot when the panel is first shown, because it needs pyqtgraph, which loads slowly."""
         from app.views.system_monitor.lines import CounterPlot
 
         lines = self._lines = CounterPlot()
@@ -304,7 +304,7 @@ class SystemMonitor(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: SampledRun) -> None:
-        """Show another run, or another time of the same run: chosen counters stay if their servers exist."""
+        """Show another run, or another time of the same run. Keep selected counters whose servers exist."""
         self._run, self._history = drill, SampleHistory(drill, self._history)
         rows = [row for row in self.model.rows if _has_counter(row.choice, drill.world)]
         self._show_rows(
@@ -322,17 +322,17 @@ class SystemMonitor(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        """Ignore events: counters come from samples."""
+        """Ignore *events*. The counters come from samples."""
 
     # --- selection ----------------------------------------------------------------------------------------
 
     @property
     def choices(self) -> list[CounterChoice]:
-        """Return the chosen counters."""
+        """Selected counters."""
         return [row.choice for row in self.model.rows]
 
     def add(self, choices: Iterable[CounterChoice]) -> None:
-        """Add these counters to the plot."""
+        """Add the counters *choices* to the plot."""
         rows, counter_choices = list(self.model.rows), set(self.choices)
         for choice in choices:
             if choice not in counter_choices:
@@ -342,7 +342,7 @@ class SystemMonitor(QWidget):
         self._draw()
 
     def open_adding(self) -> None:
-        """Ask which counters to add."""
+        """Open the dialog that adds counters."""
         if self._run is None:
             return
         if self._adding is None:
@@ -363,14 +363,14 @@ class SystemMonitor(QWidget):
             self._draw()
 
     def highlight_current(self) -> None:
-        """Draw the selected counter thick, or thin again."""
+        """Draw the line of the selected counter thick, or normal again."""
         row = self._get_current_row()
         if row is not None:
             self._bold = None if self._bold == row.choice else row.choice
             self._show_theme()
 
     def _change_scale(self, offset: int) -> None:
-        """Change the scale by a factor of ten, from the fitting one."""
+        """Change the scale of the selected counter by *offset* powers of ten."""
         row = self._get_current_row()
         if row is not None:
             low, high = SCALES
@@ -397,14 +397,17 @@ class SystemMonitor(QWidget):
 
     @Slot(object)
     def show_time(self, t_s: float | None) -> None:
-        """Move the cursor to *t_s* (seconds since the start); None hides it."""
+        """Move the cursor to *t_s* (seconds since the start). None hides the cursor."""
         self._time_s = t_s
         if self._lines is not None:
             self._lines.show_time(t_s)
 
     @Slot(object)
     def show_between(self, span: tuple[float, float] | None) -> None:
-        """Draw and summarize only this time range (seconds since the start); None means follow the current time."""
+        """Plot and summarize only the time range *span* (seconds since the start).
+
+        None follows the current time.
+        """
         self._shown_span = span
         self._draw()
 
@@ -415,7 +418,7 @@ class SystemMonitor(QWidget):
     # --- drawing ------------------------------------------------------------------------------------------
 
     def _draw(self) -> None:
-        """Draw lines and statistics up to the last sample."""
+        """Draw the lines and update the summaries up to the last sample."""
         history, lines = self._history, self._lines
         if history is None or lines is None:
             return
@@ -467,7 +470,7 @@ class SystemMonitor(QWidget):
 
 
 def list_default_choices(world: World) -> list[CounterChoice]:
-    """Return the default counters: queues and transactions of the first mirrored database, on each of its servers."""
+    """Return the default counters: queues and transactions on each server of the first mirrored database."""
     mirrored = next((copy for copy in world.copies.values() if copy.mirroring.guid is not None), None)
     copies = (
         world.list_copies_of(mirrored.database) if mirrored is not None else list(world.copies.values())[:1]
