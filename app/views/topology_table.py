@@ -1,4 +1,4 @@
-"""Topology as a table: the same facts and actions without the picture."""
+"""Topology as a table, with the same facts and actions as the picture."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -26,7 +26,7 @@ Face = ServerFace | CopyFace | LinkFace | ClientFace
 
 
 class TopologyRow(Struct, frozen=True):
-    """Server, copy, link or application; its cells are computed when they become visible."""
+    """Row of a server, copy, link or application. Cells are computed when they become visible."""
 
     target: ActionTarget
     name: str
@@ -34,12 +34,18 @@ class TopologyRow(Struct, frozen=True):
 
     @property
     def key(self) -> tuple[ActionTarget, str]:
-        """Key of the row; two copies of a database have the same target."""
+        """Unique key of the row.
+
+        The target is not sufficient, because two copies of a database have the same target.
+        """
         return self.target, self.name
 
 
 def list_rows(world: World, truth: bool = True) -> list[TopologyRow]:
-    """Return each server followed by its copies, then links, then applications; without *truth* as in an exam."""
+    """Return each server followed by its copies, then links, then applications.
+
+    If *truth* is False, hide unknown facts, as in an exam.
+    """
     picture = build_picture(world) if truth else hide_unknown(build_picture(world))
     copies: dict[str, list[CopyFace]] = {}
     for face in list_all_copies(world, truth):
@@ -54,7 +60,7 @@ def _list_rows(picture: Picture, copies: dict[str, list[CopyFace]]) -> Iterator[
             name = tr("    {database} on {server}").format(database=copy.database, server=copy.server)
             yield TopologyRow(ActionTarget("database", (copy.database,)), name, copy)
     for link in picture.links:
-        # the key must not depend on roles, unlike the name of the face
+        # unlike the name of the face, the key must not depend on roles
         ends = (link.a, link.b) if link.kind == "client" else tuple(sorted((link.a, link.b)))
         target = ActionTarget("link", ends)
         yield TopologyRow(target, target.title, link)
@@ -69,7 +75,7 @@ _WORST_FIRST: Final = ("bad", "warn", "info", "ok", "idle", "muted")
 
 
 def _join_signs(signs: Sequence[StatusSign]) -> StatusSign:
-    """Join several facts in one cell, in the tone of the worst."""
+    """Join several facts for one cell. The tone is that of the worst fact."""
     if not signs:
         return _NOTHING
     worst = min(signs, key=lambda sign: _WORST_FIRST.index(sign.tone))
@@ -89,7 +95,7 @@ LINK_KINDS: Final = {
 
 
 def get_role(row: TopologyRow) -> str:
-    """Return the role of a row."""
+    """Return the role of a row's object as text."""
     match row.face:
         case ServerFace(kind=kind):
             return tr(KINDS[kind])
@@ -102,7 +108,7 @@ def get_role(row: TopologyRow) -> str:
 
 
 def get_state(row: TopologyRow) -> StatusSign:
-    """Return the state of a row."""
+    """Return the state of a row's object."""
     match row.face:
         case CopyFace(state=StatusSign() as state, db_state=db_state):
             return StatusSign(f"{state.label}, {db_state.label}", state.tone, state.shape)
@@ -113,7 +119,7 @@ def get_state(row: TopologyRow) -> StatusSign:
 
 
 def get_service(row: TopologyRow) -> StatusSign:
-    """Return the service of a row, and the obstacles to it."""
+    """Return the service of a row's object, or the problems that prevent it."""
     match row.face:
         case ServerFace(troubles=(), listeners=listener_names) if listener_names:
             return _join_signs(listener_names)
@@ -130,7 +136,7 @@ def get_service(row: TopologyRow) -> StatusSign:
 
 
 def get_queue(row: TopologyRow) -> str:
-    """Return the queue of a row."""
+    """Return the queue, or the measured values of a link, as text."""
     match row.face:
         case CopyFace(queue=queue) if queue is not None:
             return queue.spoken
@@ -141,7 +147,7 @@ def get_queue(row: TopologyRow) -> str:
 
 
 def get_witness(row: TopologyRow) -> StatusSign:
-    """Return the witness of a row."""
+    """Return the duties of a server as witness, or the witness state of a copy."""
     match row.face:
         case ServerFace(duties=duties):
             return _join_signs(duties)
@@ -152,12 +158,12 @@ def get_witness(row: TopologyRow) -> StatusSign:
 
 
 def get_safety(row: TopologyRow) -> str:
-    """Return the safety level of a row."""
+    """Return the safety level of a copy. Other rows have none."""
     return (row.face.safety if isinstance(row.face, CopyFace) else None) or formatting.NOTHING
 
 
 def describe_row(row: TopologyRow) -> str:
-    """Return the whole row in a sentence."""
+    """Describe the row in a sentence."""
     spoken = row.face.spoken
     return f"{row.face.server}: {spoken}" if isinstance(row.face, CopyFace) else spoken
 
@@ -202,9 +208,9 @@ class TopologyTable(QWidget):
     """Table with one row per server, copy, link and application. Enter opens the actions of the selected rows."""
 
     requested = Signal(str)
-    """Signal: an input line without its time."""
+    """Signal: input line without its time."""
     chosen = Signal(object)
-    """Signal: the ActionTarget of the current row, or None."""
+    """Signal: ActionTarget of the current row, or None."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -229,7 +235,7 @@ class TopologyTable(QWidget):
         lay_column(bar, (self.table, 1), parent=self, margins=0, spacing=0)
 
     def use_actions(self, acts: SharedActions) -> None:
-        """Use the actions of another view, which also asks for confirmation."""
+        """Use the actions of another view. That view then asks for confirmation."""
         self._acts.requested.disconnect(self.requested)
         self._acts = acts
 
@@ -249,7 +255,7 @@ class TopologyTable(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        """Ignore events: the rows show the world; the window announces events."""
+        """Ignore *events*. The rows show the world, and the window announces events."""
 
     def _show_rows(self) -> None:
         if self._world is None:
@@ -282,7 +288,7 @@ class TopologyTable(QWidget):
 
     @Slot(object)
     def choose(self, target: ActionTarget | None) -> None:
-        """Select the row of *target*, if there is one."""
+        """Select the row of *target*, if it exists."""
         if target is None or (self.target is not None and _is_same_target(target, self.target)):
             return
         row_index = next(
@@ -292,7 +298,7 @@ class TopologyTable(QWidget):
             self.table.selectRow(row_index)
 
     def fill_menu(self, menu: QMenu) -> bool:
-        """Fill the menu with the commands that fit all selected rows; return whether there are any."""
+        """Fill *menu* with the commands that apply to all selected rows. Return False if no row is selected."""
         targets = list(dict.fromkeys(row.target for row in self.list_selected_rows()))
         if self._world is None or not targets:
             return False
@@ -313,7 +319,7 @@ class TopologyTable(QWidget):
 
 
 def _is_same_target(target: ActionTarget, other_target: ActionTarget) -> bool:
-    """Return whether both are the same object; a link has two ends and no direction."""
+    """Return True if both targets are the same object. The order of a link's ends does not matter."""
     return target.kind == other_target.kind and sorted(target.names) == sorted(other_target.names)
 
 
@@ -325,7 +331,7 @@ def _is_query_match(row: TopologyRow, query: str) -> bool:
 def list_common_offers(
     world: World, targets: Sequence[ActionTarget], truth: bool = True
 ) -> list[tuple[str, list[str]]]:
-    """Return the actions that apply to all *targets*: label, and a line for each target."""
+    """Return the actions that apply to all *targets*: label, and an input line for each target."""
     offers_by_row = [
         {_strip_targets(offer, target): offer for offer in list_offers(world, target, truth)}
         for target in targets
@@ -338,6 +344,6 @@ def list_common_offers(
 
 
 def _strip_targets(offer: ActionOffer, target: ActionTarget) -> tuple[str, ...]:
-    """Return the line without the names of the target."""
+    """Return the words of an offer's line without the names of its target."""
     verb, *words = offer.line.split()
     return (verb, *words[len(target.names) :])

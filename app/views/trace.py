@@ -1,4 +1,4 @@
-"""Database Mirroring State Change events of each server, with the columns of Profiler."""
+"""View of the Database Mirroring State Change events of each server, with the columns of Profiler."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -15,11 +15,11 @@ from engine.events import Event, TraceData, get_data
 from engine.model import World
 
 TONES: Final = {1: "ok", 2: "ok", 3: "ok", 4: "ok", 5: "bad", 6: "bad", 10: "bad", 9: "warn", 12: "warn"}
-"""New state -> theme token for good or bad news."""
+"""New state -> theme color of good or bad news."""
 
 
 class TraceRow(Struct, frozen=True):
-    """Event of the trace."""
+    """Row of a trace event."""
 
     t_s: float
     start_time: str
@@ -31,12 +31,12 @@ class TraceRow(Struct, frozen=True):
 
     @property
     def search_text(self) -> str:
-        """Return the text that the filter searches."""
+        """Text that the filter searches."""
         return f"{self.text} {self.state} {self.server} {self.database}"
 
 
 def build_rows(event: Event, world: World) -> Iterator[TraceRow]:
-    """Yield the row of an event of kind "trace"."""
+    """Yield the row of a "trace" event."""
     if (change := get_data(event, TraceData)) is not None:
         start_time = formatting.format_server_time(world.settings.start_time, event.tick, decimals=3)
         yield TraceRow(
@@ -61,11 +61,11 @@ SHORT: Final = (
     TableColumn(title="State", is_name=True, text=lambda row: str(row.state), is_number=True),
     replace(COLUMNS[1], sample=""),
 )
-"""Columns for a narrow dock. The text below and the wide view have the other columns."""
+"""Columns for a narrow dock. The text below the table and the wide view show the other columns."""
 
 
 class StateTrace(EventTable):
-    """State changes of all servers, or of one."""
+    """View with the state changes of all servers or of one server."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(

@@ -1,4 +1,4 @@
-"""Time controls: clock, play and step, and speed on a logarithmic scale."""
+"""Time controls: clock, buttons to play and step, and speed on a logarithmic slider."""
 
 import math
 import re
@@ -18,26 +18,26 @@ from engine.model import World
 from engine.overrides import override
 
 SPEEDS: Final = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
-"""Steps of the keys and the slider's ticks; the slider itself allows values between them."""
+"""Speeds of the keys and of the slider's ticks. The slider also allows speeds between them."""
 _SLIDER_STEPS: Final = 100
-"""Slider positions per factor of ten."""
+"""Number of slider positions per factor of ten."""
 
 
 BAR_UNITS: Final = (4, 11)
-"""Minimum and usual width of the slider in line heights."""
+"""Minimum and preferred width of the slider in line heights."""
 
 
 FIELD_PADDING_PX: Final = 9
-"""Border and padding of the speed field, from the style sheet."""
+"""Width of border and padding of the speed field, as in the style sheet."""
 
 
 def compute_slider_position(speed: float) -> int:
-    """Return the slider position for *speed*; 0 is 1x."""
+    """Return the slider position for *speed*. Position 0 means 1×."""
     return round(math.log10(speed) * _SLIDER_STEPS)
 
 
 def compute_speed(slider: int) -> float:
-    """Return the speed for a place of the slider; near a step it is that step exactly."""
+    """Return the speed at a slider position. Close to an entry of SPEEDS, return exactly this speed."""
     speed = 10.0 ** (slider / _SLIDER_STEPS)
     nearest_speed = min(SPEEDS, key=lambda step: abs(math.log10(step / speed)))
     return (
@@ -46,14 +46,14 @@ def compute_speed(slider: int) -> float:
 
 
 def format_speed_text(speed: float) -> str:
-    """Format a speed, such as 10×."""
+    """Format a speed, for example 10×."""
     return f"{formatting.format_significant(speed, 2)}×"
 
 
 def parse_speed(text: str) -> float | None:
     """Parse a typed speed, such as 2, 0.5, 0,5 or 1,000x, and limit it to the available range.
 
-    None: not a number.
+    Return None if *text* is not a number.
     """
     digits = re.sub(r"[\s×xX*]", "", text)
     digits_match = re.fullmatch(r"(\d{1,3}(?:[.,]\d{3})+|\d*)(?:[.,](\d+))?", digits)
@@ -64,14 +64,14 @@ def parse_speed(text: str) -> float | None:
 
 
 def find_next_speed(speed: float, faster: bool) -> float:
-    """Return the step above or below *speed*."""
+    """Return the next faster or slower speed of SPEEDS."""
     if faster:
         return next((step for step in SPEEDS if step > speed * 1.001), SPEEDS[-1])
     return next((step for step in reversed(SPEEDS) if step < speed * 0.999), SPEEDS[0])
 
 
 class SpeedField(QLineEdit):
-    """Speed field: typed and confirmed with Enter, or stepped with Up and Down."""
+    """Input field for the speed. Enter applies the text, and Up and Down select the next speed."""
 
     chosen = Signal(float)
 
@@ -85,7 +85,7 @@ class SpeedField(QLineEdit):
         self.show_speed(1.0)
 
     def show_speed(self, speed: float) -> None:
-        """Show a speed."""
+        """Show *speed*."""
         self._speed = speed
         self.setText(format_speed_text(speed))
 
@@ -110,7 +110,7 @@ class SpeedField(QLineEdit):
         self.show_speed(self._speed)
 
     def fit(self) -> None:
-        """Fit the width to the longest speed."""
+        """Set the width for the longest speed."""
         width = self.fontMetrics().horizontalAdvance(format_speed_text(SPEEDS[-1]) + "0")
         self.setFixedWidth(width + 2 * FIELD_PADDING_PX)
 
@@ -120,7 +120,7 @@ def _format_lag_text(reached: float) -> str:
 
 
 class _SliderArea(QWidget):
-    """Slider or its replacement; shrinks where space is short."""
+    """Area of the slider or the progress bar. It shrinks if space is short."""
 
     def __init__(self, *bars: QWidget) -> None:
         super().__init__()
@@ -134,7 +134,7 @@ class _SliderArea(QWidget):
 
 
 def _set_fixed_text(label: QLabel, text: str) -> None:
-    """Write into a fixed space: a label that changes size would lay out the whole window."""
+    """Set the text of a label without changing its size, which would lay out the whole window."""
     if label.fontMetrics().horizontalAdvance(text) > label.width():
         _make_room(label, text)
     label.setText(text)
@@ -146,7 +146,7 @@ def _make_room(label: QLabel, text: str) -> None:
 
 
 class Transport(QWidget):
-    """Simulated time and speed; its buttons are the window's own actions."""
+    """Panel with simulated time and speed. Its buttons are actions of the window."""
 
     speed_chosen = Signal(float)
 
@@ -223,7 +223,7 @@ class Transport(QWidget):
 
     @Slot(float)
     def show_speed(self, speed: float) -> None:
-        """Show a speed."""
+        """Show *speed* on the slider and in the field."""
         with QSignalBlocker(self._slider):
             self._slider.setValue(compute_slider_position(speed))
         self._speed.show_speed(speed)
@@ -231,12 +231,12 @@ class Transport(QWidget):
 
     @Slot(float)
     def show_lag(self, reached: float) -> None:
-        """Show the *reached* speed; 0 means the requested one."""
+        """Show that only the speed *reached* is possible. 0 means that the requested speed is reached."""
         self._note.setText(_format_lag_text(reached) if reached else "")
 
     @Slot(float)
     def show_progress(self, share: float) -> None:
-        """Show the progress of a search or a replay; a *share* below 0 hides it."""
+        """Show the progress of a search or a replay, from 0 to 1. A negative *share* hides it."""
         self._progress.setVisible(share >= 0.0)
         self._slider.setVisible(share < 0.0)
         self._progress.setValue(round(share * 1000))
@@ -254,7 +254,8 @@ class Transport(QWidget):
         self._server_time.setFont(small)
         _make_room(self._server_time, self._server_time.text())
         small = theme.resize_font(font, 0.75)
-        self._note.setFont(small)  # keeps its space: the note appears and disappears every few frames
+        # the note has a fixed width, because it appears and disappears every few frames
+        self._note.setFont(small)
         self._note.setFixedWidth(QFontMetrics(small).horizontalAdvance(_format_lag_text(SPEEDS[-1])))
         line = QFontMetrics(font).height()
         for button in self._buttons:

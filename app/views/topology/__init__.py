@@ -1,4 +1,4 @@
-"""Picture of servers, copies, links and applications."""
+"""Topology view: a picture of servers, copies, links and applications."""
 
 from app.views.topology.view import Topology
 

@@ -1,4 +1,7 @@
-"""Canvas that fits its scene until the user zooms or pans; it does not know the contents."""
+"""Canvas that fits its scene to the view until the user zooms or pans.
+
+It is independent of the scene's contents.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +29,11 @@ if TYPE_CHECKING:
 
 
 NO_INTERFACE: QAccessibleInterface = None  # type: ignore[assignment]
-"""Qt's value for no interface, which the type stubs lack."""
+"""Qt's value for "no interface". The type stubs do not allow it."""
 
 
 class AccessibleItem(QObject):
-    """QObject that represents a canvas item for screen readers, because an item is not a QObject."""
+    """QObject that represents a canvas item for screen readers, because graphics items are not QObjects."""
 
     def __init__(self, view: VoicedCanvas, item: Item) -> None:
         super().__init__(view)
@@ -39,7 +42,7 @@ class AccessibleItem(QObject):
 
 
 class _ItemInterface(QAccessibleObject):
-    """Name, place and state of one item."""
+    """Accessible interface with name, position and state of one item."""
 
     def __init__(self, voice: AccessibleItem) -> None:
         super().__init__(voice)
@@ -80,7 +83,7 @@ class _ItemInterface(QAccessibleObject):
 
 
 class _ViewInterface(QAccessibleWidget):
-    """The topology with its items as children."""
+    """Accessible interface of the canvas, with its items as children."""
 
     def __init__(self, view: VoicedCanvas) -> None:
         super().__init__(view, QAccessible.Role.Chart, view.accessibleName())
@@ -94,7 +97,7 @@ class _ViewInterface(QAccessibleWidget):
 
     def child(self, index: int) -> QAccessibleInterface:
         voices = self._view.list_voices()
-        if not 0 <= index < len(voices):  # the item was removed a moment ago
+        if not 0 <= index < len(voices):  # the item may have been removed since the last query
             return NO_INTERFACE
         return QAccessible.queryAccessibleInterface(voices[index])
 
@@ -111,7 +114,7 @@ def _get_interface(_: str, target: QObject) -> QAccessibleInterface | None:
 
 @cache
 def install_factory() -> None:
-    """Register this factory with Qt; once per process."""
+    """Register the factory of these interfaces with Qt, once per process."""
     register_factory(_get_interface)
 
 
@@ -120,13 +123,13 @@ ZOOM_MIN, ZOOM_MAX = 0.25, 4.0
 FIT_ZOOM_MAX: Final = 1.7
 """Maximum zoom of the automatic fit."""
 READABLE_ZOOM: Final = 0.9
-"""Minimum zoom for wide cards. Assumed: text of nine tenths of the chosen size is as easy to read."""
+"""Minimum zoom for wide cards. Assumed: text is easy to read at nine tenths of its size."""
 LEAST_PX: Final = 11.0
-"""Minimum height of text on wide cards, in pixels; otherwise compact cards are tried."""
+"""Minimum text height on wide cards in pixels. If it cannot be reached, compact cards are tried."""
 
 
 class TopologyCanvas(QGraphicsView):
-    """Canvas: wheel and keys zoom, a drag on free space pans, fitting shows everything again."""
+    """Canvas that can be zoomed by wheel and keys, panned by dragging free space, and fitted."""
 
     def __init__(self, scene: TopologyScene, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -151,17 +154,17 @@ class TopologyCanvas(QGraphicsView):
         scene.text_changed.connect(self._on_text_changed)
 
     def get_covered_rect(self) -> QRect:
-        """Return the covered area above the lower edge, in pixels, where fitting puts no card."""
+        """Return the rectangle of an overlay at the lower edge in pixels. Fitting leaves it free of cards."""
         return QRect()
 
     @Slot()
     def fit(self) -> None:
-        """Show everything, and continue to do so when the panel is resized."""
+        """Show everything, also after later changes of size, until the user zooms or pans."""
         self._fitted = True
         if self._scene.get_extent().isEmpty() or self.viewport().width() < 20:
             self.setSceneRect(self._scene.get_extent())
             return
-        self._fitting = True  # changes during the fit are fitted below
+        self._fitting = True  # ignore changes of extent during the fit
         self._scene.show_narrow(False)
         self._fit_all_cards()
         wide = self.get_zoom()
@@ -174,7 +177,7 @@ class TopologyCanvas(QGraphicsView):
         self._fitting = False
 
     def _fit_all_cards(self) -> None:
-        """Show all cards in their current positions, none of them below the overlay at the lower edge."""
+        """Show all cards in their current positions. Leave the overlay at the lower edge free of cards."""
         extent = self._scene.get_extent()
         self._fit_extent(extent, 0)
         covered_rect = self.get_covered_rect()
@@ -183,7 +186,7 @@ class TopologyCanvas(QGraphicsView):
             self._fit_extent(extent, self.height() - covered_rect.top())
 
     def _fit_extent(self, extent: QRectF, free_px: int) -> None:
-        """Show all of *extent* above a strip of *free_px*."""
+        """Show all of *extent*, above a free strip of *free_px* at the lower edge."""
         width, height = self.viewport().width(), max(20, self.viewport().height() - free_px)
         zoom = min(width / extent.width(), height / extent.height(), FIT_ZOOM_MAX)
         self.resetTransform()
@@ -264,7 +267,7 @@ class TopologyCanvas(QGraphicsView):
 
 
 class VoicedCanvas(TopologyCanvas):
-    """Canvas whose items a screen reader can visit."""
+    """Canvas with items that are accessible to screen readers."""
 
     @property
     def summary(self) -> str:
@@ -272,5 +275,5 @@ class VoicedCanvas(TopologyCanvas):
         raise NotImplementedError
 
     def list_voices(self) -> list[AccessibleItem]:
-        """Return the items in reading order."""
+        """Return the accessible items in reading order."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Links between the cards: their state, measured values, and the traffic on them."""
+"""Links between cards: their state, measured values, and animated traffic."""
 
 import math
 from collections.abc import Sequence
@@ -22,21 +22,21 @@ from app.widgets.signs import (
 from engine.overrides import override
 
 LOG_CROSSING_S: Final = 1.6
-"""Time in which a drawn log block crosses its link: slow enough to follow. It is an illustration, not a measurement."""
+"""Time in which a drawn log block crosses a link. It is slow enough to follow, and not a measured time."""
 PING_CROSSING_S: Final = 0.45
-"""Time in which a drawn ping crosses; one starts per simulated second, as in reality."""
+"""Time in which a drawn ping crosses a link. A ping starts every simulated second, as in reality."""
 PARTING: Final = " · "
 """Separator of the parts of a note."""
 BLOCKS_MAX: Final = 7
-"""Maximum log blocks drawn at once on a busy link."""
+"""Maximum number of log blocks drawn at the same time on a busy link."""
 SHARES: Final = (0.5, 0.38, 0.62, 0.26, 0.74, 0.14, 0.86)
-"""Positions of a link's text as shares of its length, the best first."""
+"""Candidate positions of a link's text, as shares of the link's length, in order of preference."""
 CARD: Final = 100
-"""Penalty for text that covers a card, as a number of crossed links."""
+"""Penalty for text that covers a card. The penalty for a crossed link is 1."""
 BREAK: Final = 10
-"""Penalty for text in the middle of a link, where a break is drawn, as a number of crossed links."""
+"""Penalty for text in the middle of a link, where a break may be drawn. The penalty for a crossed link is 1."""
 BREAK_EDGE_PX: Final = 3
-"""Margin around the mark of a broken link."""
+"""Margin around the break mark of a link."""
 PEN_STYLE: Final = {
     "ok": Qt.PenStyle.SolidLine,
     "idle": Qt.PenStyle.SolidLine,
@@ -46,7 +46,7 @@ PEN_STYLE: Final = {
 
 
 class LinkItem(QGraphicsItem):
-    """Link that follows the cards at its ends."""
+    """Line between two cards, with texts and animated traffic."""
 
     def __init__(self, face: LinkFace, style: SceneStyle) -> None:
         super().__init__()
@@ -68,16 +68,16 @@ class LinkItem(QGraphicsItem):
 
     @property
     def target(self) -> ActionTarget:
-        """Return the target of actions."""
+        """Target of actions on this link."""
         return ActionTarget("link", (self.face.a, self.face.b))
 
     @property
     def line(self) -> QLineF:
-        """Line from border to border of the two cards, in scene coordinates."""
+        """Line between the borders of the two cards, in scene coordinates."""
         return self._line
 
     def show_face(self, face: LinkFace) -> None:
-        """Show another face of the link."""
+        """Draw the contents *face* from now on."""
         if face != self.face:
             self.prepareGeometryChange()
             self.face = face
@@ -91,7 +91,7 @@ class LinkItem(QGraphicsItem):
         self.update()
 
     def show_line(self, a: QRectF, b: QRectF, center: QPointF) -> None:
-        """Draw the line from card *a* to card *b*; text is on the side away from *center* and next to the cards."""
+        """Draw the line from card *a* to card *b*, with its text on the side away from *center*."""
         self.prepareGeometryChange()
         self._line = line = clip_line(a, b)
         self._ends = (a, b)
@@ -100,23 +100,26 @@ class LinkItem(QGraphicsItem):
         middle = line.center() - center
         projection = QPointF.dotProduct(outward, middle)
         through_middle = abs(projection) <= 2.0 * self.style.unit
-        # through the middle: text goes above the line
+        # of a line through the center, the text is above the line
         if outward.y() > 0.0 if through_middle else projection < 0.0:
             outward = -outward
         self._outward = outward
         self._cached_place = None
 
     def set_obstacles(self, cards: Sequence[QRectF], lines: Sequence[QLineF], crowded: bool) -> None:
-        """Place the texts where no card hides them and, if possible, no other link crosses them.
+        """Set the cards and lines that the texts of this link should avoid.
 
-        If there are many links, only a selected link and links with trouble have texts.
+        If *crowded*, only a selected link and links with problems have texts.
         """
         self.prepareGeometryChange()
         self._crowded = crowded
         self._cards, self._crossing, self._cached_place = cards, lines, None
 
     def show_traffic(self, moving: bool, phase_s: float, ping_s: float) -> None:
-        """Move blocks and pings to their positions *phase_s* after the start; without *moving* nothing moves."""
+        """Draw the traffic at *phase_s* and the pings at *ping_s* of their cycles.
+
+        Draw none if *moving* is False.
+        """
         was_moving, self._moving = self._moving, moving
         self._phase_s, self._ping_s = phase_s, ping_s
         if (moving and self._has_traffic()) or was_moving != moving:
@@ -136,7 +139,7 @@ class LinkItem(QGraphicsItem):
         path = QPainterPath(self._line.p1())
         path.lineTo(self._line.p2())
         stroker = QPainterPathStroker()
-        stroker.setWidth(14.0)  # wide enough for the mouse
+        stroker.setWidth(14.0)  # wide enough to be clicked
         shape = stroker.createStroke(path)
         shape.addRect(self._compute_label_box())
         return shape
@@ -176,7 +179,7 @@ class LinkItem(QGraphicsItem):
         draw_mark(painter, self.face.status.shape, box, self.style.get_tone_color(self.face.status.tone))
 
     def _compute_middle_rect(self, line: QLineF) -> QRectF:
-        """Return the rectangle of the mark for a broken link."""
+        """Return the rectangle of the break mark on *line*."""
         gap_px = self.style.unit * 1.15
         box = QRectF(0, 0, gap_px, gap_px)
         box.moveCenter(line.center())
@@ -185,12 +188,12 @@ class LinkItem(QGraphicsItem):
     # --- texts ----------------------------------------------------------------------------------------------
 
     def _get_label_parts(self) -> tuple[StatusSign | None, tuple[str, ...]]:
-        """Return status and notes beyond those on the cards; everything for a selected link."""
+        """Return the status and notes that the cards do not show. A selected link shows all of them."""
         face = self.face
         is_plain = face.status.text in ("ok", "power off", "cable pulled", "not queried")
         notes = () if self._crowded and not self.isSelected() else face.notes
         notes = notes or ((face.measured,) if self.isSelected() else ())
-        if self.style.narrow:  # cards are closer together; the tooltip has all notes
+        if self.style.narrow:  # compact cards leave less space; the tooltip shows all notes
             notes = _split_notes(notes if self.isSelected() else notes[:1])
         return (None if is_plain and not self.isSelected() else face.status), notes
 
@@ -198,7 +201,7 @@ class LinkItem(QGraphicsItem):
         return self._lay_out_label()[0]
 
     def _lay_out_label(self) -> tuple[QRectF, tuple[str, ...]]:
-        """Return the rectangle of the label and its lines."""
+        """Return the rectangle of the label and its lines of text."""
         status, notes = self._get_label_parts()
         if self._cached_place is None or self._cached_place[0] != (status, notes):
             sides = (self._outward, -self._outward)
@@ -233,7 +236,7 @@ class LinkItem(QGraphicsItem):
     def _compute_label_rect(
         self, share: float, outward: QPointF, status: StatusSign | None, notes: tuple[str, ...]
     ) -> QRectF:
-        """Return the rectangle of the text next to a point of the line, on the side of *outward*."""
+        """Return the rectangle of the text at *share* of the line, on the side of *outward*."""
         style = self.style
         width = max([style.compute_width(note, style.small) for note in notes], default=0.0)
         width = max(width, compute_sign_width(status, style) if status else 0.0)
@@ -241,7 +244,7 @@ class LinkItem(QGraphicsItem):
         margin = style.unit * (0.7 if self.face.status.tone in ("ok", "idle") else 0.9)
         box = QRectF(0.0, 0.0, width, height)
         corner = self._line.pointAt(share) + outward * margin
-        # The nearest corner, or the middle of the nearest side, touches the line, so that no card hides
+        # Place the nearest corner, or the middle of the nearest side, next to the line, so that no card hides
         # text.
         box.moveCenter(
             corner + QPointF(_compute_sign(outward.x()) * width, _compute_sign(outward.y()) * height) / 2.0
@@ -249,7 +252,7 @@ class LinkItem(QGraphicsItem):
         return box
 
     def _move_off_cards(self, box: QRectF) -> QRectF:
-        """Return *box* moved outward if a card at an end of the link hides it."""
+        """Return *box*, moved outward if a card at an end of the link hides it."""
         moved_box, direction = QRectF(box), _compute_sign(self._outward.x())
         gap = self.style.unit * 0.35
         for card in self._ends if direction else ():
@@ -258,7 +261,7 @@ class LinkItem(QGraphicsItem):
         return moved_box
 
     def _move_between_cards(self, box: QRectF) -> QRectF:
-        """Return *box* moved below the upper card of the link, and next to the lower one."""
+        """Return *box*, moved below the upper card of the link and next to the lower card."""
         moved_box, gap = QRectF(box), self.style.unit * 0.35
         upper, lower = sorted(self._ends, key=QRectF.bottom)
         moved_box.moveTop(max(moved_box.top(), upper.bottom() + gap))
@@ -269,7 +272,7 @@ class LinkItem(QGraphicsItem):
         return moved_box
 
     def _move_into_gap(self, box: QRectF) -> list[QRectF]:
-        """Return *box* centered between the cards, below and above the whole link."""
+        """Return *box*, centered between the cards: one position below the whole link and one above it."""
         reach = QRectF(self._line.p1(), self._line.p2()).normalized()
         box_below, box_above, gap = QRectF(box), QRectF(box), self.style.unit * 0.5
         box_below.moveCenter(QPointF(reach.center().x(), reach.bottom() + gap + box.height() / 2.0))
@@ -277,7 +280,7 @@ class LinkItem(QGraphicsItem):
         return [box_below, box_above]
 
     def _move_above_card(self, box: QRectF) -> QRectF:
-        """Return *box* on top of the lower card, next to the end of the link."""
+        """Return *box*, moved directly above the lower card, next to the end of the link."""
         moved_box, gap = QRectF(box), self.style.unit * 0.15
         lower = max(self._ends, key=QRectF.top)
         moved_box.moveBottom(lower.top() - gap)
@@ -286,7 +289,7 @@ class LinkItem(QGraphicsItem):
         return moved_box
 
     def _move_off_break(self, box: QRectF) -> list[QRectF]:
-        """Move *box* right or left of the first break mark that hides it."""
+        """Return *box* to the right and to the left of the first break mark that hides it."""
         hidden_by = next(
             (mark for mark in map(self._compute_middle_rect, self._crossing) if box.intersects(mark)), None
         )
@@ -299,7 +302,7 @@ class LinkItem(QGraphicsItem):
         return [right, left]
 
     def _measure_overlap(self, box: QRectF) -> int:
-        """Return the number of links that cross *box*; break marks and cards that hide it count more."""
+        """Return the penalty of *box*: the number of crossed links, plus penalties for cards and break marks."""
         cards = sum(box.intersects(card) for card in self._cards)
         lines = sum(_is_crossed(line, box) for line in self._crossing)
         breaks = sum(
@@ -352,7 +355,7 @@ class LinkItem(QGraphicsItem):
         return [(start + index / count) % 1.0 for index in range(count)]
 
     def _compute_offset_point(self, share: float, units: float) -> QPointF:
-        """Return the point at *share* of the line, *units* line heights next to it."""
+        """Return the point at *share* of the line, moved sideways by *units* line heights."""
         normal = self._line.normalVector().unitVector()
         return self._line.pointAt(share) + QPointF(normal.dx(), normal.dy()) * units * self.style.unit
 
@@ -362,12 +365,12 @@ class LinkItem(QGraphicsItem):
 
 
 def _split_notes(notes: tuple[str, ...]) -> tuple[str, ...]:
-    """Split the notes into more lines, for a narrow space."""
+    """Split notes at their separators into more lines, for a narrow space."""
     return tuple(part for note in notes for part in note.split(PARTING))
 
 
 def _is_crossed(line: QLineF, box: QRectF) -> bool:
-    """Return whether a line passes through a box, or ends in it."""
+    """Return True if *line* passes through *box* or begins in it."""
     corners = (box.topLeft(), box.topRight(), box.bottomRight(), box.bottomLeft())
     sides = (QLineF(a, b) for a, b in pairwise((*corners, corners[0])))
     bounded = QLineF.IntersectionType.BoundedIntersection
@@ -375,12 +378,12 @@ def _is_crossed(line: QLineF, box: QRectF) -> bool:
 
 
 def _compute_sign(value: float) -> float:
-    """Return -1, 0 or 1: the side of the value, if it is clearly to one side."""
+    """Return −1, 0 or 1: the sign of *value*, or 0 if it is close to 0."""
     return 0.0 if abs(value) < 0.2 else math.copysign(1.0, value)
 
 
 def clip_line(a: QRectF, b: QRectF) -> QLineF:
-    """Return the part of the line between two card centers that is outside both."""
+    """Return the part of the line between two card centers that is outside both cards."""
     line = QLineF(a.center(), b.center())
     start, end = _find_exit_point(a, line), _find_exit_point(b, QLineF(line.p2(), line.p1()))
     return QLineF(start, end)

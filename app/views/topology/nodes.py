@@ -26,39 +26,46 @@ from engine.overrides import override
 Face = TypeVar("Face", bound=ServerFace | ClientFace)
 
 WIDTH_UNITS: Final = {False: 17.0, True: 12.4}
-"""Width of a partner's card in line heights, normal and compact."""
+"""Width of a partner's card in line heights. The key is True for compact cards."""
 COPY_ROWS: Final = {False: (0.95, 1.75, 3.9, 4.75, 6.35), True: (0.85, 1.6, 3.35, 3.85, 5.3)}
-"""Middle of the name, top of the chips, middle of the signs, top of the queue and height of a copy, in line heights."""
+"""Vertical layout of a copy in line heights. The key is True for compact cards.
+
+Values: middle of the name, top of the chips, middle of the signs, top of the queue, and total height.
+"""
 LEGEND_COLUMNS: Final = {False: 2, True: 1}
 SMALL_WIDTH_UNITS: Final = 12.8
-"""Width of the cards of witnesses and applications."""
+"""Width of the cards of witnesses and applications in line heights."""
 NODE_WIDTH_UNITS: Final = 9.8
-"""Width of a compact card of a computer without databases and duties."""
+"""Width of a compact card for a computer without databases and duties, in line heights."""
 SMALL_ROWS: Final = {False: 2.3, True: 1.15}
-"""Height of the kind and the duties of a small card, in line heights; a compact one shows one of them."""
+"""Height of kind and duties of a small card in line heights. A compact card (key True) shows only one of
+them.
+"""
 CLIENT_ROWS: Final = {False: 3.9, True: 3.1}
 SMALL: Final = ("witness", "node", "share", "computer")
-"""Kinds of servers whose cards show no database copies."""
+"""Kinds of servers with small cards, which show no database copies."""
 SIGNS_SQUEEZED: Final = 1.1
-"""Maximum factor by which the signs of a compact card are condensed before a good one is left out."""
+"""Maximum factor by which signs of a compact card are condensed before a sign without a problem is omitted."""
 NAMES_SQUEEZED: Final = 1.15
 """Maximum factor by which a name is condensed before it is shortened."""
 NAME_SHARE: Final = 0.45
-"""Share of a card's width up to which the name of a database is complete and its role is shortened."""
+"""Share of a card's width that a database name may use before the name, too, is shortened. Its role shrinks
+first.
+"""
 CELL_UNITS: Final = 0.95
-"""Side of a grid cell for a database."""
+"""Size of a database's cell in line heights."""
 
 
 @runtime_checkable
 class NodeListener(Protocol):
-    """Listener for moved cards. The scene of the topology implements it."""
+    """Interface of a listener for moved cards. The scene implements it."""
 
     def handle_node_move(self, name: str, position: QPointF) -> None:
-        """Take the new position of a card."""
+        """Handle the new position of the card *name*."""
 
 
 class NodeItem(QGraphicsItem, Generic[Face]):
-    """Card that can be selected, moved and announced. `face` is its content."""
+    """Base class of cards that can be selected and moved. `face` contains the data to draw."""
 
     def __init__(self, face: Face, style: SceneStyle) -> None:
         super().__init__()
@@ -72,11 +79,11 @@ class NodeItem(QGraphicsItem, Generic[Face]):
 
     @property
     def target(self) -> ActionTarget:
-        """Return the target of actions."""
+        """Target of actions on this card."""
         raise NotImplementedError
 
     def show_face(self, face: Face) -> None:
-        """Draw *face* from now on; nothing happens if it is the same."""
+        """Draw the contents *face* from now on."""
         if face != self.face:
             self.prepareGeometryChange()
             self.face = face
@@ -89,7 +96,7 @@ class NodeItem(QGraphicsItem, Generic[Face]):
         self.update()
 
     def get_card_rect(self) -> QRectF:
-        """Return the card itself, centered on the item's position."""
+        """Return the rectangle of the card, centered on the item's position."""
         raise NotImplementedError
 
     @override
@@ -112,7 +119,10 @@ class NodeItem(QGraphicsItem, Generic[Face]):
         return super().itemChange(change, value)
 
     def _draw_frame(self, painter: QPainter, status: StatusSign) -> None:
-        """Draw background (flat if nothing runs), border in the tone of the problem, and a ring if selected."""
+        """Draw the background, a border in the color of the problem, and a ring if the card is selected.
+
+        The background is flat if nothing runs.
+        """
         tone = status.tone if status.tone in ("bad", "warn") else None
         style, box = self.style, self.get_card_rect()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -134,7 +144,7 @@ def _compute_base(style: SceneStyle, line_middle: float, small: bool = True) -> 
 
 
 class ServerNode(NodeItem[ServerFace]):
-    """Server: its instance with each copy's role, state and queue, or a grid of many copies."""
+    """Card of a server: its instance with role, state and queue of each copy, or a grid of many copies."""
 
     @property
     @override
@@ -142,11 +152,11 @@ class ServerNode(NodeItem[ServerFace]):
         return ActionTarget("server", (self.face.name,))
 
     _counted: tuple[object, list[tuple[StatusSign, int]]] = (None, [])
-    """Face, and the number of databases for each of its signs."""
+    """Counted grid, and the number of databases for each sign in it."""
 
     @property
     def small(self) -> bool:
-        """Return whether the card shows a grid of cells."""
+        """True for a small card, which shows no database copies."""
         return self.face.kind in SMALL
 
     @override
@@ -167,7 +177,7 @@ class ServerNode(NodeItem[ServerFace]):
         return NODE_WIDTH_UNITS if is_plain else SMALL_WIDTH_UNITS
 
     def _compute_head_rows(self) -> float:
-        """Return the height of everything above the copies, in line heights."""
+        """Return the height of the part above the copies, in line heights."""
         face = self.face
         notes = len(face.troubles) + len(face.listeners) + bool(face.host_node)
         return 2.1 + 1.3 * notes + (SMALL_ROWS[self.style.narrow] if self.small else 0.0)
@@ -186,9 +196,9 @@ class ServerNode(NodeItem[ServerFace]):
         return -(-len(self._count_cells()) // LEGEND_COLUMNS[self.style.narrow])
 
     def _count_cells(self) -> list[tuple[StatusSign, int]]:
-        """Return the number of cells per sign, most frequent first.
+        """Return (sign, number of cells), most frequent sign first.
 
-        The cells are counted only after the grid changes.
+        The result is cached until the grid changes.
         """
         if self._counted[0] is not self.face.grid:
             counts = Counter(sign for _, sign in self.face.grid)
@@ -200,7 +210,7 @@ class ServerNode(NodeItem[ServerFace]):
         return self.get_card_rect().top() + self.style.unit * rows
 
     def find_cell(self, position: QPointF) -> tuple[str, StatusSign] | None:
-        """Return database and state of the cell at *position* (in the item's coordinates); None without a cell."""
+        """Return database and state of the cell at *position* in item coordinates, or None."""
         if not self.face.grid:
             return None
         step = CELL_UNITS * 1.15 * self.style.unit
@@ -211,9 +221,9 @@ class ServerNode(NodeItem[ServerFace]):
         return self.face.grid[index] if is_inside else None
 
     def find_neighbor(self, database: str, direction: tuple[float, float]) -> str:
-        """Return the database next to *database* in the grid; direction (1, 0) means right.
+        """Return the database next to *database* in the grid. Direction (1, 0) means right.
 
-        An unknown database has the first one as neighbor.
+        For an unknown database, return the first database of the grid.
         """
         names = [name for name, _ in self.face.grid]
         if database not in names:
@@ -262,7 +272,8 @@ class ServerNode(NodeItem[ServerFace]):
             metrics.horizontalAdvance(face.name) + compute_sign_width(sign, style) + gap
             > NAMES_SQUEEZED * room
         ):
-            sign = StatusSign("", sign.tone, sign.shape)  # the name matters more than the word
+            # the server's name is more important than the status text
+            sign = StatusSign("", sign.tone, sign.shape)
         status = compute_sign_width(sign, style) + gap
         wide = min(NAMES_SQUEEZED * room, max(room, metrics.horizontalAdvance(face.name) + status))
         name = metrics.elidedText(face.name, Qt.TextElideMode.ElideMiddle, wide - status)
@@ -305,13 +316,13 @@ class ServerNode(NodeItem[ServerFace]):
 
 
 def _draw_copy(painter: QPainter, copy: CopyFace, box: QRectF, style: SceneStyle) -> None:
-    """Draw four lines: name and role; states; service, quorum and witness; queue."""
+    """Draw a copy in four lines: name and role; states; service, quorum and witness; queue."""
     unit, name_px = style.unit, style.compute_width(copy.database, style.bold)
     name, chips, signs, queue, _ = (rows * unit for rows in COPY_ROWS[style.narrow])
     wanted_width = name_px + style.compute_width(copy.role.label, style.bold) + unit * 1.9
     head = QRectF(box)
     head.setWidth(max(box.width(), min(NAMES_SQUEEZED * box.width(), wanted_width)))
-    # the name matters more than the role
+    # the database name is more important than its role
     room = head.width() - min(name_px, NAME_SHARE * head.width()) - unit * 1.9
     role_words = QFontMetricsF(style.bold).elidedText(copy.role.label, Qt.TextElideMode.ElideRight, room)
     width = style.compute_width(role_words, style.bold)
@@ -326,14 +337,14 @@ def _draw_copy(painter: QPainter, copy: CopyFace, box: QRectF, style: SceneStyle
 
 
 def _list_states(copy: CopyFace, narrow: bool) -> tuple[StatusSign, ...]:
-    """Return the states of a copy; a compact card shows the database's own only if it is unusual."""
+    """Return the states of a copy. A compact card shows the database state only if it is unusual."""
     if narrow and copy.state is not None and copy.db_state.tone in ("ok", "idle"):
         return (copy.state,)
     return tuple(sign for sign in (copy.state, copy.db_state) if sign is not None)
 
 
 def _choose_signs(signs: Sequence[StatusSign], width: float, style: SceneStyle) -> Sequence[StatusSign]:
-    """Return the signs that a compact card has room for: good ones are left out from the end."""
+    """Return the signs that fit on a card. On a compact card, omit signs without a problem, from the end."""
     status_signs = list(signs)
     while (
         style.narrow
@@ -350,7 +361,10 @@ def _choose_signs(signs: Sequence[StatusSign], width: float, style: SceneStyle) 
 def _draw_name(
     painter: QPainter, copy: CopyFace, box: QRectF, down: float, room: float, style: SceneStyle
 ) -> float:
-    """Draw a separator, the mark of the role and the name in a width of *room*. Return the y of the base line."""
+    """Draw a separator, the role's symbol, and the name within *room*.
+
+    Return the y coordinate of the baseline.
+    """
     unit = style.unit
     painter.setPen(QPen(style.colors.border, 1.0))
     painter.drawLine(QPointF(box.left(), box.top()), QPointF(box.right(), box.top()))
@@ -389,7 +403,7 @@ def _draw_signs(
 def _draw_line(
     painter: QPainter, sign: StatusSign, left_x: float, right_x: float, middle: float, style: SceneStyle
 ) -> None:
-    """Draw a sign in its own line, compressed if the sign is wider than the card."""
+    """Draw a sign in a separate line. Condense it if it is wider than the card."""
     with squeeze(painter, QRectF(left_x, 0.0, right_x - left_x, 0.0), compute_sign_width(sign, style)):
         draw_sign(painter, sign, QPointF(left_x, _compute_base(style, middle)), style)
 
@@ -399,7 +413,7 @@ def _compute_signs_width(signs: Sequence[StatusSign], style: SceneStyle) -> floa
 
 
 class ClientNode(NodeItem[ClientFace]):
-    """Client application."""
+    """Card of a client application."""
 
     @property
     @override

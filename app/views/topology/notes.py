@@ -1,4 +1,4 @@
-"""Notes on the canvas: an instructor's text next to its object."""
+"""Notes on the canvas: texts of an instructor next to an object."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from engine.overrides import override
 WIDTH_UNITS: Final = 11.0
 """Width of a note in line heights."""
 LENGTH_MAX: Final = 500
-"""Maximum characters of a note, which is read from the back of a room."""
+"""Maximum number of characters of a note, which must be legible from the back of a room."""
 COUNT_MAX: Final = 40
 Note = tuple[str, float, float]
-"""Text, and the position of its upper left corner."""
+"""Text, and x and y of the upper left corner."""
 
 
 class NoteFace(Struct, frozen=True):
-    """Contents of a note. The visible and the spoken text are the same."""
+    """Contents of a note."""
 
     text: str
 
     @property
     def spoken(self) -> str:
-        """Return the text for screen readers."""
+        """Text for screen readers."""
         return tr("note: {text}").format(text=self.text)
 
 
 class NoteItem(QGraphicsTextItem):
-    """Note that can be dragged, and edited after a double click or Enter. An empty note is removed."""
+    """Note that can be dragged. A double click or Enter edits it. A note without text is removed."""
 
     def __init__(self, text: str, style: SceneStyle, changed: Callable[[NoteItem], None]) -> None:
         super().__init__()
@@ -55,22 +55,22 @@ class NoteItem(QGraphicsTextItem):
 
     @property
     def face(self) -> NoteFace:
-        """Return the face of the note."""
+        """Contents of the note."""
         return NoteFace(self.toPlainText().strip())
 
     @property
     def target(self) -> ActionTarget:
-        """Return the target of actions."""
+        """Target of actions on this note."""
         return ActionTarget("note", (self.face.text,))
 
     @property
     def note(self) -> Note:
-        """Return the note with its position."""
+        """Text and position of the note, for storage."""
         return self.face.text, self.x(), self.y()
 
     @property
     def writing(self) -> bool:
-        """Return whether the text is being edited."""
+        """True while the text is being edited."""
         return self.textInteractionFlags() != Qt.TextInteractionFlag.NoTextInteraction
 
     def show_style(self, style: SceneStyle) -> None:
@@ -81,7 +81,7 @@ class NoteItem(QGraphicsTextItem):
         self.setTextWidth(WIDTH_UNITS * style.unit)
 
     def start_editing(self) -> None:
-        """Let the user edit the note."""
+        """Start editing the text."""
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextEditorInteraction)
         self.setFocus(Qt.FocusReason.OtherFocusReason)
         cursor = self.textCursor()

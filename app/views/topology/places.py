@@ -1,4 +1,4 @@
-"""Default positions on the canvas until the user moves a card. Without Qt."""
+"""Default positions of the cards on the canvas. A moved card keeps its position. Independent of Qt."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -19,20 +19,18 @@ Place = tuple[float, float]
 """Center of a card."""
 
 TALL: Final = 2.0
-"""Height of partners, in small cards, above which two partners stand so far apart that small cards fit
-between them.
-"""
+"""Ratio of partner height to small-card height above which small cards are placed between two partners."""
 
 AROUND: Final = 5
-"""Number of replicas for which an arc would be too wide; instead, they surround witness and applications."""
+"""Minimum number of replicas that surround witness and applications, because an arc would be too wide."""
 
 COMPACT_DROP: Final = 0.2
-"""Distance of the rows of compact cards, as a share of the gap."""
+"""Distance between rows of compact cards, as a share of the gap."""
 COMPACT_ASIDE: Final = 0.36
-"""Distance of compact cards in a row of witnesses or applications, as a share of the gap."""
+"""Distance between compact cards in a row of witnesses or applications, as a share of the gap."""
 
 FEW: Final = 4
-"""Maximum number of other cards that can be spaced widely."""
+"""Maximum number of other cards that are spaced widely."""
 
 
 def arrange(
@@ -43,11 +41,14 @@ def arrange(
     arc: bool = False,
     head: float = 0.0,
 ) -> dict[str, Place]:
-    """Arrange partners in a row, witnesses above, applications below, as the papers draw them.
+    """Arrange partners in a row, witnesses above and applications below, as in the papers.
 
-    Between two partners there is room for the witness's card and for text on the link. In an *arc* the line
-    between any two partners passes above the cards between them; from AROUND on it is closed. Compact cards have
-    links between their heads, of height *head*; they stand closer together.
+    Between two partners there is space for the witness's card and for text on the link. In an *arc*, the line
+    between any two partners passes above the cards between them. From AROUND partners on, the arc is a closed
+    ring.
+    *head*: height of the heads of compact cards, between which their links are drawn. Compact cards are
+    closer
+    together. 0 means wide cards.
     """
     if arc and head and len(partners) == AROUND - 1:
         return _arrange_square(partners, witnesses, clients, gap)
@@ -55,8 +56,8 @@ def arrange(
         return _arrange_around_center(partners, witnesses, clients, gap)
     reach = max((size.height for _, size in partners), default=0.0) / 2.0
     arc = arc and len(partners) > 2
-    is_beside = len(partners) <= 2  # with two partners witness and application are centered between them
-    # with text between cards
+    is_beside = len(partners) <= 2  # witness and application are centered between two partners
+    # leave space for text between the cards
     gap_between = gap * (1.6 if len(partners) == 2 else 1.35 if arc and not head else 1.0)
     near_gap = gap * (COMPACT_DROP if head else 0.32 if is_beside or arc else 1.0)
     drops = []
@@ -77,7 +78,7 @@ def arrange(
         depth = rise * max(index * (last - index) for index in range(last))
     aside = gap * COMPACT_ASIDE if head else gap
     places |= _place_row(witnesses, -drops[0], aside)
-    if arc and head and len(clients) <= 2:  # below the outer partners, whose cards are higher
+    if arc and head and len(clients) <= 2:  # below the outer partners, which are higher up in an arc
         return places | {name: (outer[-index], drops[1]) for index, (name, _) in enumerate(clients)}
     return places | _place_row(clients, drops[1] + depth, aside)
 
@@ -94,10 +95,8 @@ def _arrange_square(
         name: (distance_x * (index % 2 * 2 - 1), down * (index // 2 * 2 - 1))
         for index, (name, _) in enumerate(partners)
     }
-    for cards, direction in (
-        (witnesses, 1.0),
-        (clients[::-1], -1.0),
-    ):  # witnesses from the top downwards, applications from the bottom upwards
+    # witnesses are stacked from the top, applications from the bottom
+    for cards, direction in ((witnesses, 1.0), (clients[::-1], -1.0)):
         y = -direction * (down + height / 2.0 - gap * 0.5 * (direction > 0.0))
         for name, size in cards:
             places[name] = (0.0, y + direction * size.height / 2.0)
@@ -108,9 +107,11 @@ def _arrange_square(
 def _arrange_around_center(
     partners: Sequence[Card], witnesses: Sequence[Card], clients: Sequence[Card], gap: float
 ) -> dict[str, Place]:
-    """Arrange the first two partners, which usually fail over to each other, left and right.
+    """Arrange partners around witnesses and applications.
 
-    The others above and below.
+    The first two partners, which usually fail over to each other, are on the left and right. The others are
+    above
+    and below.
     """
     (left, _), (right, _), *other_partners = partners
     width, height = max(size.width for _, size in partners), max(size.height for _, size in partners)
@@ -144,7 +145,10 @@ def _place_row(items: Sequence[Card], y: float, gap: float) -> dict[str, Place]:
 
 
 def find_nearest(places: dict[str, Place], start: str, direction: Place) -> str | None:
-    """Return the nearest object from *start* in *direction*, by angle and distance; (1, 0) means right."""
+    """Return the object that is nearest to *start* in *direction*, by angle and distance.
+
+    Direction (1, 0) means right. Return None if there is no object in this direction.
+    """
     x0, y0 = places[start]
     best: tuple[float, str] | None = None
     for name, (x, y) in places.items():

@@ -1,4 +1,4 @@
-"""Canvas items, created from a picture and updated with it, and their positions."""
+"""Scene of the topology: creates and updates the items for a picture, and places them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -19,22 +19,22 @@ from app.widgets.signs import SceneStyle
 Item = NodeItem[Any] | LinkItem | NoteItem
 
 DIMMED: Final = 0.16
-"""Opacity of objects outside the spotlight: visible, but not legible."""
+"""Opacity of objects outside the spotlight. They are visible, but not legible."""
 
 GAP_UNITS: Final = {False: 7.0, True: 5.2}
-"""Space between neighboring cards in line heights, normal and for narrow cards, for the texts of links."""
+"""Gap between adjacent cards in line heights, for the texts of links. The key is True for compact cards."""
 HEAD_UNITS: Final = 2.1
-"""Height of the head of a compact card, in line heights; links between replicas end there."""
+"""Height of the head of a compact card in line heights. Links between replicas end at the head."""
 MARGIN_UNITS: Final = 0.4
 
 
 class TopologyScene(QGraphicsScene):
-    """Cards and links of one drill."""
+    """Scene with the cards, links and notes of one drill."""
 
     extent_changed = Signal()
-    """Signal: something was added, removed, moved or resized."""
+    """Signal: an item was added, removed, moved or resized."""
     text_changed = Signal()
-    """Signal: texts outside the cards may have grown."""
+    """Signal: texts outside the cards may have become larger."""
 
     def __init__(self, style: SceneStyle, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -53,7 +53,7 @@ class TopologyScene(QGraphicsScene):
     # --- content --------------------------------------------------------------------------------------------
 
     def show_picture(self, picture: Picture) -> None:
-        """Update the items: create new ones and remove obsolete ones."""
+        """Update the items from *picture*. Create new items and remove obsolete ones."""
         sizes = self._list_sizes()
         self._show_nodes(picture)
         ends = {name_pair: (link.face.a, link.face.b) for name_pair, link in self.links.items()}
@@ -74,11 +74,11 @@ class TopologyScene(QGraphicsScene):
         self.arrange()
 
     def compute_least_text_px(self) -> float:
-        """Return the height of the smallest text at zoom 1."""
+        """Return the height of the smallest text in pixels at zoom 1."""
         return QFontInfo(self._style.small).pixelSize()
 
     def show_narrow(self, narrow: bool) -> None:
-        """Draw compact cards close together, or wide ones."""
+        """Set whether the cards are compact and close together."""
         if narrow != self._style.narrow:
             self._style = replace(self._style, narrow=narrow)
             self.show_style(self._style)
@@ -113,17 +113,17 @@ class TopologyScene(QGraphicsScene):
         }
 
     def list_items_in_order(self) -> list[Item]:
-        """Return cards in their order of creation, then links, then notes: the Tab order."""
+        """Return the items in Tab order: cards by creation, then links, then notes."""
         return [*self.nodes.values(), *self.links.values(), *self.notes]
 
     def find_item(self, target: ActionTarget) -> Item | None:
-        """Return the item of a target; None if there is none."""
+        """Return the item of *target*, or None."""
         return next((item for item in self.list_items_in_order() if item.target == target), None)
 
     # --- notes and light ------------------------------------------------------------------------------------
 
     def add_note(self, text: str, x: float, y: float) -> NoteItem:
-        """Add a note at this position."""
+        """Add a note whose upper left corner is at (*x*, *y*)."""
         note = NoteItem(text, self._style, self._on_note_changed)
         note.setPos(x, y)
         self.notes.append(note)
@@ -132,14 +132,14 @@ class TopologyScene(QGraphicsScene):
         return note
 
     def show_notes(self, notes: Iterable[Note]) -> None:
-        """Show these notes and no others."""
+        """Replace all notes by *notes*."""
         for note in list(self.notes):
             self.remove_note(note)
         for text, x, y in list(notes)[:COUNT_MAX]:
             self.add_note(text, x, y)
 
     def remove_note(self, note: NoteItem) -> None:
-        """Remove a note."""
+        """Remove *note*, if it exists."""
         if note in self.notes:
             self.notes.remove(note)
             self.removeItem(note)
@@ -155,11 +155,11 @@ class TopologyScene(QGraphicsScene):
 
     @property
     def lit(self) -> frozenset[ActionTarget]:
-        """Return the targets in the spotlight; empty if nothing is dimmed."""
+        """Targets in the spotlight. Empty if nothing is dimmed."""
         return frozenset(self._lit)
 
     def highlight_only(self, targets: Iterable[ActionTarget]) -> None:
-        """Dim everything except *targets*, the links between them, and notes; without *targets* nothing is dimmed."""
+        """Dim everything except *targets*, the links between them, and notes. Without targets, dim nothing."""
         self._lit = set(targets)
         self._show_light()
 
@@ -173,7 +173,7 @@ class TopologyScene(QGraphicsScene):
     # --- positions ------------------------------------------------------------------------------------------
 
     def arrange(self) -> None:
-        """Put every card where the user left it, or else in its default position."""
+        """Place every card where the user moved it, or in its default position."""
         cards_by_kind: dict[str, list[tuple[str, Size]]] = {"partner": [], "witness": [], "client": []}
         for name, node in self.nodes.items():
             kind = "client"
@@ -184,7 +184,7 @@ class TopologyScene(QGraphicsScene):
             )
         shares = [card for card in cards_by_kind["witness"] if self.nodes[card[0]].face.kind == "share"]
         other_cards = [card for card in cards_by_kind["witness"] if card not in shares]
-        # from this position links reach most nodes of the row without passing behind another
+        # from the middle, links reach most nodes of the row without passing behind another node
         middle = len(other_cards) // 2
         cards_by_kind["witness"] = [*other_cards[:middle], *shares, *other_cards[middle:]]
         gap = GAP_UNITS[self._style.narrow] * self._style.unit
@@ -205,16 +205,16 @@ class TopologyScene(QGraphicsScene):
         self._draw_lines()
 
     def list_moved_positions(self) -> dict[str, Place]:
-        """Return the positions of the cards that the user has moved, for storage."""
+        """Return name -> position for the cards that the user moved, for storage."""
         return {name: place for name, place in self._places.items() if name in self.nodes}
 
     def place_cards(self, places: Mapping[str, Place]) -> None:
-        """Place items at *places*, all others at their default."""
+        """Place the cards in *places* there, and all other cards in their default positions."""
         self._places = dict(places)
         self.arrange()
 
     def handle_node_move(self, name: str, position: QPointF) -> None:
-        """Update the links of a card that was dragged or pushed."""
+        """Store the position of a card that the user moved, and update its links."""
         if not self._arranging:
             self._places[name] = (position.x(), position.y())
             self._draw_lines()
@@ -238,7 +238,7 @@ class TopologyScene(QGraphicsScene):
         return QRectF(box.left(), box.top(), box.width(), HEAD_UNITS * self._style.unit)
 
     def get_extent(self) -> QRectF:
-        """Return the rectangle of all items, with a margin."""
+        """Return the bounding rectangle of all items, with a margin."""
         boxes = {name: node.get_card_rect().translated(node.pos()) for name, node in self.nodes.items()}
         margin = MARGIN_UNITS * self._style.unit
         box: QRectF = self._compute_extent(boxes)

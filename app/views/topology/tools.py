@@ -1,4 +1,4 @@
-"""Small toolbar on the canvas: actions of the selected object, and zoom."""
+"""Small toolbar on the canvas: actions of the selected object, zoom, and a search box."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -30,10 +30,10 @@ from engine.overrides import override
 
 
 class FindBox(QLineEdit):
-    """Search box: typing selects the first match, Enter the next, Esc closes the box."""
+    """Search box. Typing selects the first match, Enter selects the next match, and Esc closes the box."""
 
     found = Signal(str)
-    """Signal: one of the offered names."""
+    """Signal: name of the current match."""
 
     def __init__(self, parent: QWidget, names: Callable[[], list[str]]) -> None:
         super().__init__(parent)
@@ -88,7 +88,7 @@ class FindBox(QLineEdit):
             self._canvas.setFocus()
         else:
             super().keyPressEvent(event)
-            event.accept()  # otherwise the canvas receives Enter and opens a menu
+            event.accept()  # otherwise the canvas would receive Enter and open a menu
 
 
 _ICONS = {
@@ -111,7 +111,7 @@ class CanvasTools(QFrame):
 
     def __init__(self, parent: QWidget, actions: dict[str, QAction], fill: Callable[[QMenu], None]) -> None:
         super().__init__(parent)
-        self.setAutoFillBackground(True)  # may lie over a card
+        self.setAutoFillBackground(True)  # the toolbar may cover a card
         self.setBackgroundRole(QPalette.ColorRole.Base)
         self._actions = actions
         self._act = QToolButton()
@@ -132,21 +132,21 @@ class CanvasTools(QFrame):
     def _build_button(self, action: QAction) -> QToolButton:
         button = QToolButton()
         button.setDefaultAction(action)
-        # the canvas keeps the keyboard focus; its keys do the same
+        # the canvas keeps the focus and has keys with the same effect
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         return button
 
     def show_target(self, title: str | None) -> None:
-        """Show the name of the selected object."""
+        """Show the name of the selected object. None means no selection."""
         self._act.setEnabled(title is not None)
         self._label_texts = tr("Actions: {title} ▾").format(title=title) if title else tr("No selection")
         self._act.setAccessibleName(self._label_texts)
         self.move_to_corner()
 
     def show_theme(self) -> None:
-        """Apply the icons of the theme."""
+        """Update icons and sizes for the current theme."""
         colors = theme.get_tokens(self.palette())
-        # its own font may not be updated yet
+        # the font of this widget may not be updated yet
         icon_px = round(QFontMetrics(QApplication.font()).height() * 1.05)
         for name, action in self._actions.items():
             action.setIcon(theme.load_icon(_ICONS[name], colors))
@@ -155,7 +155,7 @@ class CanvasTools(QFrame):
         self.move_to_corner()
 
     def move_to_corner(self) -> None:
-        """Move to the lower right corner, which cards leave free; texts without room are hidden."""
+        """Move to the lower right corner, which cards leave free. Hide the text if it does not fit."""
         parent = self.parentWidget()
         self._act.setText(self._label_texts)
         self.adjustSize()
@@ -170,7 +170,7 @@ class CanvasTools(QFrame):
 def build_zoom_actions(
     owner: QWidget, entries: Sequence[tuple[str, str, Callable[[], None]]]
 ) -> dict[str, QAction]:
-    """Build the zoom actions from (name, text with its key, callback); return them by name."""
+    """Return zoom actions by name. *entries*: name, text with its key, and callback of each action."""
     actions: dict[str, QAction] = {}
     for name, text, do in entries:
         actions[name] = QAction(text, owner)

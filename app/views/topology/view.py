@@ -1,4 +1,4 @@
-"""Topology on screen: mouse, keys, zoom, menus and spoken summaries around the scene."""
+"""Topology view: handles mouse, keys, zoom, menus and spoken summaries for the scene."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -43,13 +43,13 @@ from engine.model import Role, World
 from engine.overrides import override
 
 MOVING_SPEED_MAX: Final = 10.0
-"""Maximum speed with moving traffic: above it, the links would only flicker."""
+"""Maximum speed with animated traffic. Above it, the links would only flicker."""
 PING_SPEED_MAX: Final = 2.0
-"""Maximum speed with pings, which would flash more than three times per second above it (WCAG 2.3.1)."""
+"""Maximum speed with pings. Above it, they would flash more than three times per second (WCAG 2.3.1)."""
 CAPTION_SHARE: Final = 0.35
-"""Share of the width for the preview of an action: the upper left corner, which the layout leaves free."""
+"""Width of an action's preview text as a share of the view. The layout leaves this corner free."""
 NUDGE: Final = 8.0
-"""Distance by which a key moves a card; also the grid for dragged cards."""
+"""Distance by which a key moves a card, and grid size for dragged cards, in scene units."""
 
 
 _ARROWS: Final = {
@@ -61,15 +61,15 @@ _ARROWS: Final = {
 
 
 class Topology(VoicedCanvas):
-    """Servers, copies, links and applications; emits faults and repairs as input lines."""
+    """View of servers, copies, links and applications. It emits faults and repairs as input lines."""
 
     requested = Signal(str)
     chosen = Signal(object)
-    """Signal: the selected ActionTarget, or None."""
+    """Signal: selected ActionTarget, or None."""
     database_chosen = Signal(str)
-    """Signal: selected database among many, for other views."""
+    """Signal: name of the database that the user opened, for other views."""
     opened = Signal(str)
-    """Signal: double-clicked server, for a query window."""
+    """Signal: name of a double-clicked server, for a query window."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         colors = theme.get_tokens(parent.palette() if parent is not None else QApplication.palette())
@@ -126,7 +126,7 @@ class Topology(VoicedCanvas):
 
     @Slot(object)
     def show_drill(self, drill: HasTerms) -> None:
-        """Show another drill, or another moment of it, from the start."""
+        """Show another run, or another time of the same run."""
         self._last_tick = None
         self._phase_s = 0.0
         self._veiled = not drill.terms.truth
@@ -147,7 +147,7 @@ class Topology(VoicedCanvas):
     def summary(self) -> str:
         """Description of the selected item, or of all items, in sentences.
 
-        Created on request because it changes each frame.
+        It is computed on request, because it changes in every frame.
         """
         item = self._get_selected_item()
         if item is not None:
@@ -156,20 +156,20 @@ class Topology(VoicedCanvas):
 
     @Slot(list)
     def add_events(self, events: Sequence[Event]) -> None:
-        """Ignore events: the picture shows the world; the window announces events."""
+        """Ignore *events*. The picture shows the world, and the window announces events."""
 
     @Slot(float)
     def set_speed(self, speed: float) -> None:
-        """Set the speed in simulated seconds per second: fast runs show no moving blocks."""
+        """Set the speed in simulated seconds per second. Traffic is not animated at high speeds."""
         self._speed = speed
 
     @Slot(bool)
     def set_reduced_motion(self, reduced: bool) -> None:
-        """Stop or allow animations."""
+        """Disable animations if *reduced* is True."""
         self._reduced_motion = reduced
 
     def list_voices(self) -> list[AccessibleItem]:
-        """Return every item for screen readers, in the order of the Tab key."""
+        """Return an accessible item for every item, in Tab order."""
         items = self._scene.list_items_in_order()
         for key in self._voices.keys() - {id(item) for item in items}:
             self._voices.pop(key).deleteLater()
@@ -193,14 +193,14 @@ class Topology(VoicedCanvas):
 
     @property
     def opened_database(self) -> str:
-        """Database whose copies are shown in full; empty means none."""
+        """Name of the database whose copies are shown in full. Empty means none."""
         return (
             self._opened if self._world is not None and self._opened in self._world.list_databases() else ""
         )
 
     @Slot(str)
     def open_database(self, name: str) -> None:
-        """Show the copies of database *name* in full on servers with cells; empty means of no database."""
+        """Show the copies of the database *name* in full on servers with grids. An empty name shows none."""
         self._opened = self.acts.opened = name
         if self._world is not None:
             self.show_world(self._world)
@@ -215,13 +215,13 @@ class Topology(VoicedCanvas):
         return item.target if item else None
 
     def choose(self, target: ActionTarget) -> None:
-        """Select *target*, if it is there, and bring it into view."""
+        """Select *target* and scroll to it, if it exists."""
         item = self._scene.find_item(target)
         if item is not None:
             self._select(item)
 
     def list_actions(self, target: ActionTarget) -> list[QAction]:
-        """Return the actions that make sense for *target* now. The same line always has the same QAction."""
+        """Return the currently possible actions for *target*. The same line always has the same QAction."""
         return self.acts.list_actions(self._world, target, self.palette()) if self._world else []
 
     def fill_menu(self, menu: QMenu, target: ActionTarget) -> None:
@@ -230,7 +230,7 @@ class Topology(VoicedCanvas):
             self.acts.fill_menu(menu, self._world, target)
 
     def _fill_here(self, menu: QMenu, item: Item) -> None:
-        """Fill the menu with the actions for *item*, and those of the picture."""
+        """Fill *menu* with the actions for *item* and the actions of the view."""
         if isinstance(item, NoteItem):
             menu.addAction(tr("Edit"), item.start_editing)
             menu.addAction(tr("Remove"), lambda: self._scene.remove_note(item))
@@ -323,7 +323,7 @@ class Topology(VoicedCanvas):
             super().keyPressEvent(event)
 
     def focusNextPrevChild(self, forwards: bool) -> bool:
-        """Move from item to item on Tab. Tab on the last item leaves the canvas."""
+        """Select the next or previous item on Tab. Tab on the last item leaves the canvas."""
         items = self._scene.list_items_in_order()
         item = self._get_selected_item()
         index = items.index(item) + (1 if forwards else -1) if item else 0 if forwards else len(items) - 1
@@ -351,7 +351,7 @@ class Topology(VoicedCanvas):
             item.moveBy(direction[0] * NUDGE, direction[1] * NUDGE)
 
     def _open_neighbour(self, direction: Place) -> None:
-        """Open the neighboring database in the grid of the selected server."""
+        """Open the adjacent database in the grid of the selected server."""
         item = self._get_selected_item()
         if isinstance(item, ServerNode) and item.face.grid:
             self.open_database(item.find_neighbor(self._opened, direction))
@@ -370,7 +370,7 @@ class Topology(VoicedCanvas):
 
     @Slot()
     def add_note(self) -> None:
-        """Add a note next to the selected object, or in the middle, and let the user edit it."""
+        """Add a note next to the selected object, or in the center, and start editing it."""
         if len(self._scene.notes) >= COUNT_MAX:
             return
         item = self._get_selected_item()
@@ -396,12 +396,12 @@ class Topology(VoicedCanvas):
         return [note.note for note in self._scene.notes if note.face.text]
 
     def show_notes(self, notes: Iterable[Note]) -> None:
-        """Stick these notes on the canvas and no others."""
+        """Replace all notes by *notes*."""
         self._scene.show_notes(notes)
 
     @Slot()
     def toggle_spotlight(self) -> None:
-        """Spotlight the selection in addition, or remove it; without a selection all is bright."""
+        """Add the selected object to the spotlight, or remove it. Without a selection, turn it off."""
         target = self.get_target()
         lit = set(self._scene.lit)
         self._scene.highlight_only(lit ^ {target} if target is not None and target.kind != "note" else ())
@@ -409,22 +409,22 @@ class Topology(VoicedCanvas):
         announce(self, tr("Highlighted: {things}").format(things=text) if text else tr("Highlight removed"))
 
     def highlight_only(self, targets: Iterable[ActionTarget]) -> None:
-        """Dim everything except *targets*; without *targets* nothing is dimmed."""
+        """Dim everything except *targets*. Without targets, dim nothing."""
         self._scene.highlight_only(targets)
 
     @Slot()
     def find_thing(self) -> None:
-        """Ask for the name of an object."""
+        """Open the search box."""
         self._finder.open()
 
     def _list_names(self) -> list[str]:
-        """Return all names on the canvas, including databases."""
+        """Return all names that can be found, including databases."""
         world = self._world
         return [*self._scene.nodes, *(world.list_databases() if world is not None else ())]
 
     @Slot(str)
     def select_object(self, name: str) -> None:
-        """Select the object *name*; for a database the server that has it, with its copies shown in full."""
+        """Select the object *name*. For a database, select its server and show its copies in full."""
         node = self._scene.nodes.get(name)
         if node is not None:
             self._select(node)
@@ -438,7 +438,7 @@ class Topology(VoicedCanvas):
 
     @Slot(str)
     def show_preview(self, line: str) -> None:
-        """Mark the objects that *line* would affect; none for an empty line."""
+        """Mark the objects that *line* would affect. An empty line removes the marks."""
         impact = None
         if line and self._world is not None:
             impact = preview_impact(self._world, line, truth=not self._veiled)
@@ -455,7 +455,7 @@ class Topology(VoicedCanvas):
         self.viewport().update()
 
     def drawForeground(self, painter: QPainter, rect: QRectF | QRect) -> None:
-        """Draw a dashed frame around all that an action would affect."""
+        """Draw a dashed frame around the objects that the previewed action would affect."""
         if not self._pointed:
             return
         pen = QPen(theme.get_tokens(self.palette()).accent, 2.5, Qt.PenStyle.DashLine)
@@ -483,7 +483,7 @@ class Topology(VoicedCanvas):
         super().resizeEvent(event)
 
     def list_card_rects(self) -> dict[str, QRect]:
-        """Return the place of each card in this view, by the name of its server or application."""
+        """Return name of a server or application -> rectangle of its card in this view."""
         point = self.viewport().pos()
         return {
             name: self.mapFromScene(node.get_card_rect().translated(node.pos()))
@@ -493,16 +493,16 @@ class Topology(VoicedCanvas):
         }
 
     def list_moved_positions(self) -> dict[str, Place]:
-        """Return the positions of the cards that the user has moved, for storage."""
+        """Return name -> position for the cards that the user moved, for storage."""
         return self._scene.list_moved_positions()
 
     def place_cards(self, places: Mapping[str, Place]) -> None:
-        """Put cards in the stored positions; without *places* in the default ones."""
+        """Place the cards in the stored positions *places*, and all other cards in their default positions."""
         self._scene.place_cards(places)
 
     @Slot()
     def rearrange(self) -> None:
-        """Put everything in its default position."""
+        """Place all cards in their default positions."""
         self._scene.place_cards({})
         self.fit()
 
@@ -516,7 +516,7 @@ class Topology(VoicedCanvas):
             self._begin_pan(event.position().toPoint())
             self._scene.clearSelection()
             return
-        # the right button opens the menu and keeps the selection
+        # the right button opens the menu without changing the selection
         if event.button() != Qt.MouseButton.RightButton:
             super().mousePressEvent(event)
 
@@ -536,7 +536,7 @@ class Topology(VoicedCanvas):
             grabbed.setPos(round(grabbed.x() / NUDGE) * NUDGE, round(grabbed.y() / NUDGE) * NUDGE)
 
     def _find_cell(self, position: QPoint) -> tuple[str, StatusSign] | None:
-        """Return database and state of the cell at *position*, if a server shows a grid."""
+        """Return database and state of the grid cell at *position*, or None."""
         item = self._find_item(position)
         return (
             item.find_cell(item.mapFromScene(self.mapToScene(position)))
@@ -545,7 +545,7 @@ class Topology(VoicedCanvas):
         )
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Show the database as the tooltip of a cell."""
+        """Show the database of a grid cell as its tooltip."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             cell = self._find_cell(event.pos())
             if cell is not None:
@@ -591,6 +591,6 @@ def _format_tip(item: Item) -> str:
 
 
 _PLAIN_KEYS: Final = {Qt.Key.Key_Slash: Topology.find_thing, Qt.Key.Key_Delete: Topology.remove_note}
-"""Plain keys and their functions, as in the table of keys."""
+"""Key -> method, the same as in the table of keys."""
 _SHIFTED_KEYS: Final = {Qt.Key.Key_N: Topology.add_note, Qt.Key.Key_S: Topology.toggle_spotlight}
-"""Keys with Shift: a letter typed by mistake changes nothing."""
+"""Key with Shift -> method. Shift is required, so that a letter typed by mistake has no effect."""
