@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 REFRESH_TICKS: Final = to_ticks(10.0)
 """Refresh interval of log positions and queues while nothing else changes. Assumed. Management Studio
-refreshes
-every 30 s.
+refreshes every 30 s.
 """
 
 HEAD_ROWS: Final = 2

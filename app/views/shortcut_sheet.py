@@ -31,8 +31,7 @@ ABSENT: Final = (
     ("Alt+F5", mark("The debugger is not available")),
 )
 """Keys of Management Studio without a function here, and the reason. Keys with another meaning are not in
-this
-list.
+this list.
 """
 
 

@@ -98,8 +98,7 @@ class SqlClients(QDialog):
         """Create the dialog.
 
         *string* returns the connection string for a tool, a server and a database. *databases* returns the
-        databases
-        of a server.
+        databases of a server.
         """
         super().__init__(parent)
         self.setWindowTitle(tr("SQL clients"))

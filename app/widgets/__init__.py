@@ -1,1 +1,1 @@
-"""Qt widgets that several views share; their contents are passed in."""
+"""Qt widgets that several views share. They receive their contents as arguments."""

@@ -7,11 +7,11 @@ from PySide6.QtWidgets import QInputDialog, QWidget
 from app.widgets.scroll_container import fit_on_screen
 
 WIDTH_UNITS: Final = 30
-"""Width in line heights: a sentence is readable while it is typed."""
+"""Width of the dialog in line heights. A whole sentence is legible while it is typed."""
 
 
 def ask_text(parent: QWidget, title: str, label: str, text: str = "") -> str | None:
-    """Ask for a line, starting with *text*; None means canceled."""
+    """Ask for a line of text, with *text* as the initial value. Return None if the user cancels."""
     asking = QInputDialog(parent)
     asking.setWindowTitle(title)
     asking.setLabelText(label)

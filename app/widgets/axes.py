@@ -1,4 +1,4 @@
-"""Axes of charts whose x axis is not time: factors or names below, and a rounded maximum or factors at the side."""
+"""Chart axes for logarithmic values, for counter values and for the time of a run."""
 
 import math
 from typing import Final
@@ -14,14 +14,14 @@ from app.words.formatting import MS, SECONDS, Unit
 Array = npt.NDArray[np.float64]
 
 HEADROOM: Final = 1.2
-"""Factor of a linear axis above its maximum, where names of networks are placed."""
+"""Length of a linear axis relative to its maximum. The space above contains names of networks."""
 
 PIXELS_PER_LABEL: Final = 18.0
-"""Minimum height of a label on a logarithmic axis."""
+"""Minimum height per label on a logarithmic axis."""
 
 
 class LogAxis(AxisItem):
-    """Logarithmic axis with labels at powers of ten and unlabeled lines between them."""
+    """Logarithmic axis with labels at powers of ten and unlabeled ticks between them."""
 
     def tickValues(self, low: float, high: float, pixels: float) -> list[tuple[float, list[float]]]:
         """Return (distance, positions) of the ticks."""
@@ -37,12 +37,12 @@ class LogAxis(AxisItem):
 
 
 def find_decades(low: float, high: float) -> list[float]:
-    """Return the powers of ten between two logarithms, as logarithms."""
+    """Return the logarithms of the powers of ten between two logarithms."""
     return [float(x) for x in range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)]
 
 
 def find_value_ticks(low: float, high: float, pixels: float, logarithmic: bool) -> list[float]:
-    """Return the positions of labels: half and maximum, or powers of ten that do not overlap."""
+    """Return the positions of the labels: half and maximum, or powers of ten that do not overlap."""
     if logarithmic:
         step = max(1, math.ceil((high - low) * PIXELS_PER_LABEL / max(pixels, 1.0)))
         return find_decades(low, high)[::step]
@@ -52,7 +52,10 @@ def find_value_ticks(low: float, high: float, pixels: float, logarithmic: bool) 
 
 
 def format_tick(value: float, unit: Unit, logarithmic: bool) -> str:
-    """Format a time without trailing zeros: 10 ms, 1 s, 1,000 s; other values in their own format."""
+    """Format a time without trailing zeros, for example 10 ms, 1 s or 1,000 s.
+
+    Other values have the format of their unit.
+    """
     value = 10.0**value if logarithmic else value
     if not value:
         return "0"
@@ -65,7 +68,7 @@ def format_tick(value: float, unit: Unit, logarithmic: bool) -> str:
 
 
 class ValueAxis(AxisItem):
-    """Axis with half and maximum in its unit; on a logarithmic axis the powers of ten."""
+    """Value axis with labels at maximum and half, or at powers of ten if it is logarithmic."""
 
     def __init__(self, unit: Unit, logarithmic: bool, **options: object) -> None:
         super().__init__(orientation="left", **options)
@@ -82,14 +85,14 @@ class ValueAxis(AxisItem):
 
 
 LEAST: Final = 1e-9
-"""Smallest value on a logarithmic axis. Smaller values count as zero."""
+"""Minimum value on a logarithmic axis. Smaller values are drawn there."""
 
 ROUND: Final = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
-"""Maximum values of linear axes, times a power of ten of the unit."""
+"""Possible maximum values of a linear axis, as multiples of a power of ten."""
 
 
 def build_heights(values: Array, logarithmic: bool) -> Array:
-    """Return the positions of *values* on an axis; NaN for a value that is not finite."""
+    """Return the positions of *values* on an axis. The position of a value that is not finite is NaN."""
     finite = np.where(np.isfinite(values), values, np.nan)
     return np.log10(np.maximum(finite, LEAST)) if logarithmic else finite
 
@@ -99,7 +102,7 @@ def compute_value_range(
 ) -> tuple[float, float]:
     """Return the lower and upper end of an axis for *values*.
 
-    They are whole powers of ten, or 0 and a round maximum with margin.
+    They are whole powers of ten (as logarithms), or 0 and a round maximum with margin.
     """
     finite_values = values[np.isfinite(values)]
     highest = float(np.abs(finite_values).max()) if len(finite_values) else 0.0
@@ -117,7 +120,7 @@ def compute_value_range(
 
 
 class TimeAxis(AxisItem):
-    """Time since the start of the run."""
+    """Axis with the time since the start of the run."""
 
     def tickSpacing(self, low: float, high: float, pixels: float) -> list[tuple[float, float]]:
         """Return the distances of major and minor ticks."""

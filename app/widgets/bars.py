@@ -1,4 +1,4 @@
-"""Slim bar of buttons at the top of a panel: reachable by Tab, and usable in a narrow dock."""
+"""Slim bar of buttons at the top of a panel, and menus of buttons. Tab reaches all buttons."""
 
 from collections.abc import Callable, Iterable
 
@@ -12,7 +12,7 @@ from app.words.language import tr
 
 
 class Bar(QToolBar):
-    """Buttons with text; buttons without space move behind an arrow at the end."""
+    """Bar of buttons with text. Buttons that do not fit move into a menu at the end."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -25,7 +25,7 @@ class Bar(QToolBar):
         theme.call_after_events(self, theme.PALETTE, self._show_arrow)
 
     def add_actions(self, actions: Iterable[QAction | None]) -> None:
-        """Add buttons for *actions*; None is a separator."""
+        """Add a button for each of *actions*. None adds a separator."""
         for action in actions:
             if action is None:
                 self.addSeparator()
@@ -36,11 +36,11 @@ class Bar(QToolBar):
                 button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
     def _show_arrow(self) -> None:
-        """Draw the arrow in the theme's color; Qt's own is always black."""
+        """Draw the arrow of the overflow menu in the theme's color. Qt always draws it black."""
         arrow = self.findChild(QToolButton, "qt_toolbar_ext_button")
         if arrow is not None:
             arrow.setIcon(theme.load_icon("more", theme.get_tokens(self.palette())))
-            arrow.setStyleSheet("padding: 0px;")  # for a narrow bar
+            arrow.setStyleSheet("padding: 0px;")  # keeps the bar slim
             arrow.setAccessibleName(tr("More buttons"))
 
     def _fit(self) -> None:
@@ -49,14 +49,14 @@ class Bar(QToolBar):
 
 
 def attach_menu(menu: QMenu, button: QToolButton) -> None:
-    """Let *button* open *menu*, for a screen reader and a mouse.
+    """Make *button* open *menu*, both by mouse and by screen reader.
 
     An "instant popup" does not work: Qt offers it to screen readers but does not open it.
     """
     button.setMenu(menu)
     button.setPopupMode(QToolButton.ToolButtonPopupMode.DelayedPopup)
     button.setStyleSheet("QToolButton::menu-indicator { image: none; }")  # the text contains the arrow
-    # Deferred until the click is over: the menu blocks its caller until it is closed.
+    # Deferred until the click is processed, because the menu blocks its caller until it is closed.
     timer = QTimer(button, singleShot=True, interval=0)
     timer.timeout.connect(lambda: menu.hide() if menu.isVisible() else button.showMenu())
     button.clicked.connect(lambda _=False: timer.start())
@@ -64,7 +64,10 @@ def attach_menu(menu: QMenu, button: QToolButton) -> None:
 
 
 def open_menu_on(table: QAbstractItemView, fill: Callable[[QMenu], bool]) -> None:
-    """Open a menu on right click, Return or Enter in *table*; *fill* returns whether it has entries."""
+    """Open a menu on right click, Return or Enter in *table*.
+
+    *fill* fills it and returns False for no entries.
+    """
 
     def pop_menu(position: QPoint) -> None:
         menu = QMenu(table)
@@ -82,9 +85,9 @@ def open_menu_on(table: QAbstractItemView, fill: Callable[[QMenu], bool]) -> Non
 
 
 def build_menu_button(text: str, tip: str, fill: Callable[[QMenu], object]) -> QToolButton:
-    """Return a button whose menu is filled when it opens.
+    """Return a button with a menu that *fill* fills each time it opens.
 
-    It offers the context menu to people who cannot open one.
+    It is an alternative for people who cannot open the context menu.
     """
     button = QToolButton()
     button.setText(text)

@@ -1,4 +1,4 @@
-"""Busy cursor for work that takes longer than a moment and blocks the window."""
+"""Busy cursor for work that takes noticeable time and blocks the window."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from app.words.language import tr
 
 @contextmanager
 def show_busy_cursor() -> Iterator[None]:
-    """Show the busy pointer in this context."""
+    """Show the busy cursor in this context."""
     QGuiApplication.setOverrideCursor(Qt.CursorShape.WaitCursor)
     try:
         yield
@@ -22,7 +22,7 @@ def show_busy_cursor() -> Iterator[None]:
 
 @contextmanager
 def show_preparing(button: QPushButton) -> Iterator[None]:
-    """Respond to a click on *button* at once: it is disabled with a busy text until the work is done."""
+    """Disable *button* with a busy text in this context, so that a click has an immediate response."""
     words, had_keys = button.text(), button.hasFocus()
     with show_busy_cursor():
         button.setText(tr("Preparing…"))

@@ -1,4 +1,4 @@
-"""Code editor: line numbers, colors, completion, indentation. Subclasses define the language."""
+"""Code editor with line numbers, colors, completion and indentation. Subclasses define the language."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -38,16 +38,17 @@ from engine.overrides import override
 
 TAB_SPACES: Final = 4
 LINES_MIN: Final = 2
-"""Minimum visible lines of the text: fewer than Qt's minimum, so that results fit below."""
+"""Minimum number of visible lines. It is below Qt's minimum, so that results fit below the editor."""
 LINES_BESIDE_BAR: Final = 3
-"""Minimum visible lines above the find bar."""
+"""Minimum number of visible lines above the find bar."""
 WORD_MAX: Final = 200
-"""Maximum characters of a word that completion replaces."""
+"""Maximum number of characters of a word that completion replaces."""
 
 LINE_MAX: Final = 50_000
-"""Maximum characters of an inserted line. Measured: Qt lays a line out again at every key.
+"""Maximum number of characters of an inserted line, because Qt lays out the whole line at every key.
 
-This takes 5 ms for so many characters, and 250 ms for a line of a million, plus the same time for painting.
+Measured: 5 ms for this length, and 250 ms for a line of a million characters, plus the same time for
+painting.
 """
 
 Complete = Callable[[str, int], Sequence[str]]
@@ -57,15 +58,18 @@ Color = Callable[[QTextDocument, theme.ThemeTokens], Highlighter]
 
 
 class CodeEdit(QPlainTextEdit):
-    """Editor with line numbers, current line, Ctrl+Space, Ctrl+F, Ctrl+H, Ctrl+G, Tab and Shift+Tab."""
+    """Editor with line numbers, marked current line, Ctrl+Space, Ctrl+F, Ctrl+H, Ctrl+G, Tab and Shift+Tab."""
 
     message_ready = Signal(str)
-    """Signal: text for a status line; empty to clear it."""
+    """Signal: text for a status line. An empty text clears it."""
     WORD_BEFORE = re.compile(r"(?<![\w@#$])[\w@#$]*+$")
-    """Pattern for the word that ends at the cursor; completion replaces this word."""
+    """Pattern of the word that ends at the cursor. Completion replaces this word."""
 
     def __init__(self, complete: Complete, color: Color, parent: QWidget | None = None) -> None:
-        """Create an editor; *complete* completes words of this kind of text, *color* highlights it."""
+        """Create an editor.
+
+        *complete* returns completions for its language, and *color* creates its highlighter.
+        """
         super().__init__(parent)
         self._complete = complete
         self._marks: list[QTextEdit.ExtraSelection] = []
@@ -98,7 +102,7 @@ class CodeEdit(QPlainTextEdit):
         self._mark_line()
 
     def add_keys(self, keys: dict[str, Callable[[], object]]) -> None:
-        """Add keys that the editor handles while it has the focus."""
+        """Add keys with callbacks. They work while the editor has the focus."""
         for key, act in keys.items():
             shortcut = QShortcut(QKeySequence(key), self)
             shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
@@ -107,7 +111,7 @@ class CodeEdit(QPlainTextEdit):
     # --- the text -----------------------------------------------------------------------------------------
 
     def go_to_line(self, number: int) -> None:
-        """Select that line, from 1, and bring it into sight."""
+        """Select line *number* (counted from 1) and scroll to it."""
         block = self.document().findBlockByNumber(max(0, min(number, self.blockCount()) - 1))
         cursor = QTextCursor(block)
         cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
@@ -116,13 +120,16 @@ class CodeEdit(QPlainTextEdit):
         self.setFocus()
 
     def replace_all(self, text: str) -> None:
-        """Replace the whole text with *text*, as one undo step."""
+        """Replace the whole text by *text*, as one undo step."""
         cursor = self.textCursor()
         cursor.select(QTextCursor.SelectionType.Document)
         cursor.insertText(text)
 
     def replace_with(self, text: str) -> None:
-        """Change the text to *text* by editing only the differences, as one undo step; cursor and view stay."""
+        """Change the text to *text* by editing only the differences, as one undo step.
+
+        Cursor and scroll position stay.
+        """
         before = self.toPlainText()
         if text == before:
             return
@@ -134,7 +141,7 @@ class CodeEdit(QPlainTextEdit):
         cursor.insertText(text[start : len(text) - end])
 
     def mark_lines(self, marks: Sequence[tuple[int, QColor]]) -> None:
-        """Underline lines, counted from 1, each in a color."""
+        """Underline lines. *marks*: line number (counted from 1) and color."""
         self._marks = []
         for number, color in marks:
             block = self.document().findBlockByNumber(number - 1)
@@ -150,7 +157,7 @@ class CodeEdit(QPlainTextEdit):
         self._mark_line()
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Paste or drop; a line that would make later typing slow is refused."""
+        """Insert pasted or dropped text. Reject it if a line is so long that later typing would be slow."""
         longest = max(map(len, source.text().split("\n")), default=0)
         if longest <= LINE_MAX:
             super().insertFromMimeData(source)
@@ -173,7 +180,7 @@ class CodeEdit(QPlainTextEdit):
         completing = self._popup.isVisible()
         enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if completing and (enter or event.key() == Qt.Key.Key_Tab):
-            event.ignore()  # the popup handles its own selection
+            event.ignore()  # the popup handles this key
         elif event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
             self._indent(event.key() == Qt.Key.Key_Backtab)
         elif enter and not event.modifiers():
@@ -194,14 +201,14 @@ class CodeEdit(QPlainTextEdit):
             cursor.insertText(" " * (TAB_SPACES - column % TAB_SPACES))
 
     def _break_line(self) -> None:
-        """Break the line, and indent the new line like the line before."""
+        """Break the line, and indent the new line like the current line."""
         cursor = self.textCursor()
         line = cursor.block().text()[: cursor.positionInBlock()]
         cursor.insertText("\n" + line[: len(line) - len(line.lstrip(" \t"))])
         self.ensureCursorVisible()
 
     def change_lines(self, change: Callable[[str], str]) -> None:
-        """Change every line that the selection touches and keep them selected."""
+        """Apply *change* to every line of the selection, and select these lines."""
         cursor = self.textCursor()
         document = self.document()
         last_block = document.findBlock(max(cursor.selectionStart(), cursor.selectionEnd() - 1))
@@ -215,7 +222,7 @@ class CodeEdit(QPlainTextEdit):
         self.setTextCursor(cursor)
 
     def get_selected_text(self) -> str:
-        """Return the selected text with plain line ends."""
+        r"""Return the selected text with `\n` as line ends."""
         return _normalize_newlines(self.textCursor().selectedText())
 
     def _ask_for_line(self) -> None:
@@ -231,7 +238,7 @@ class CodeEdit(QPlainTextEdit):
 
     def _get_identifier_prefix(self) -> str:
         cursor = self.textCursor()
-        # Only the end of the line: the pattern scans each word to its end, and a line may have a million.
+        # Search only the end of the line, because the pattern is slow on lines with a million characters.
         prefix_match = self.WORD_BEFORE.search(cursor.block().text()[: cursor.positionInBlock()][-WORD_MAX:])
         return prefix_match[0] if prefix_match else ""
 
@@ -270,7 +277,7 @@ class CodeEdit(QPlainTextEdit):
 
     @property
     def colors(self) -> theme.ThemeTokens:
-        """Return the colors of the theme."""
+        """Colors of the current theme."""
         return theme.get_tokens(self.palette())
 
     @override
@@ -304,13 +311,13 @@ class CodeEdit(QPlainTextEdit):
     # --- line numbers -------------------------------------------------------------------------------------
 
     def _position_margin(self) -> None:
-        """Place line numbers to the left of the text, the find bar below it."""
+        """Place the line numbers to the left of the text, and the find bar below it."""
         width = self._margin.sizeHint().width()
         height = 0 if self.find_bar.isHidden() else self.find_bar.sizeHint().height()
         lines = LINES_BESIDE_BAR if height else LINES_MIN
         self.setMinimumHeight(height + lines * self.fontMetrics().height())
         margins = QMargins(width, 0, 0, height)
-        # in a resizeEvent this would loop forever, because scroll bars come and go
+        # an unconditional call in a resizeEvent would loop forever, because scroll bars appear and disappear
         if self.viewportMargins() != margins:
             self.setViewportMargins(margins)
         rect = self.contentsRect()
@@ -324,7 +331,7 @@ class CodeEdit(QPlainTextEdit):
             self._margin.update(0, rect.y(), self._margin.width(), rect.height())
 
     def paint_numbers(self, event: QPaintEvent) -> None:
-        """Draw the line numbers for *event* into the margin."""
+        """Paint the line numbers of the area of *event* in the margin."""
         painter = QPainter(self._margin)
         painter.fillRect(event.rect(), self.colors.raised)
         block_number = self.textCursor().blockNumber()
@@ -341,7 +348,7 @@ class CodeEdit(QPlainTextEdit):
 
 
 class _Margin(QWidget):
-    """Line numbers next to the text."""
+    """Margin with the line numbers."""
 
     def __init__(self, editor: CodeEdit) -> None:
         super().__init__(editor)
@@ -356,14 +363,14 @@ class _Margin(QWidget):
 
 
 def _count_common_letters(text: str, other_text: str) -> int:
-    """Return the length of the common prefix."""
+    """Return the length of the common prefix of both texts."""
     low, high = 0, min(len(text), len(other_text))
-    while low < high:  # comparing slices is many times faster than comparing characters
+    while low < high:  # a comparison of slices is many times faster than a comparison of characters
         middle = (low + high + 1) // 2
         low, high = (middle, high) if text[low:middle] == other_text[low:middle] else (low, middle - 1)
     return low
 
 
 def _normalize_newlines(selected: str) -> str:
-    """Replace U+2029, which Qt uses for line ends of a selection."""
+    r"""Replace U+2029, which Qt uses for line ends in a selection, by `\n`."""
     return selected.replace("\u2029", "\n")

@@ -1,7 +1,6 @@
-"""Table of the views of the desk, one row each: name, place, keys, help page, and class.
+"""Table of the views of the desk, with name, place, keys, help page and class of each view.
 
-A new view of the desk needs its own file and a row here; the desk, the menus, the table of keys and the help read
-it.
+To add a view, create its file and add a row here. Desk, menus, table of keys and help read this table.
 """
 
 from __future__ import annotations
@@ -21,17 +20,17 @@ if TYPE_CHECKING:
 
 
 class DeskView(Protocol):
-    """Interface of every view of the desk: it receives a model and emits input lines."""
+    """Interface of every view of the desk. A view receives a model and emits input lines."""
 
     @property
     def requested(self) -> SignalInstance:
-        """Signal: an input line without its time."""
+        """Signal: input line without its time."""
 
     def show_drill(self, drill: Drill) -> None:
-        """Show another run, or another time of the same run, from the start."""
+        """Show another run, or another time of the same run."""
 
     def show_world(self, world: World) -> None:
-        """Update to the current time of the world."""
+        """Show the current state of the world."""
 
     def add_events(self, events: list[Event]) -> None:
         """Add the events since the last call."""
@@ -43,26 +42,26 @@ Span = tuple[float, float]
 
 @runtime_checkable
 class TimeRangeView(Protocol):
-    """View of quantities over time."""
+    """Interface of a view that shows quantities over time."""
 
     def show_time(self, t_s: float | None) -> None:
-        """Move the cursor to a time in seconds since the start; None hides it."""
+        """Move the cursor to *t_s* (seconds since the start). None hides the cursor."""
 
     def show_between(self, span: Span | None) -> None:
-        """Show only this time range; None means all of the time."""
+        """Show only the time range *span*. None means the whole run or the current time."""
 
 
 @runtime_checkable
 class IncrementalView(Protocol):
-    """View whose update may take more than one frame at a high simulation speed."""
+    """Interface of a view whose update may take more than one frame at a high simulation speed."""
 
     def show_parts(self, world: World) -> Iterator[None]:
-        """Do the work of `show_world` in parts of similar cost; each `next` shows one part."""
+        """Do the work of `show_world` in parts of similar cost. Each step of the iterator updates one part."""
 
 
 @runtime_checkable
 class TimeChooser(Protocol):
-    """View in which a moment can be selected for all views."""
+    """Interface of a view in which the user can select a time for all views."""
 
     @property
     def time_selected(self) -> SignalInstance:
@@ -71,7 +70,7 @@ class TimeChooser(Protocol):
 
 @runtime_checkable
 class SpanChooser(Protocol):
-    """View in which a span can be selected for all views."""
+    """Interface of a view in which the user can select a time range for all views."""
 
     @property
     def span_selected(self) -> SignalInstance:
@@ -88,45 +87,49 @@ def _accept_any_world(_: World) -> object:
 
 def _can_be_mirrored(world: World) -> object:
     from app.view_models import (
-        group_picture,  # imports the engine, which the window's start does not need
+        group_picture,  # this import loads the engine, which is not needed when the window opens
     )
 
     return group_picture.can_be_mirrored(world)
 
 
 class Dock(Struct, frozen=True):
-    """View of the desk and its place in the default layout."""
+    """View of the desk, with its place in the default layout."""
 
     name: str
-    """Name of the dock in stored layouts; its action is `view.NAME`."""
+    """Name of the dock in stored layouts. Its action is `view.NAME`."""
     title: str
     view: str
-    """module:class of the view, imported when the desk is created."""
+    """Class of the view in the form module:class. It is imported when the desk is created."""
     area: Qt.DockWidgetArea
     group: int
-    """Docks of one area and group share tabs; groups are placed one below the other."""
+    """Number of the tab group in the area. Docks of one group share tabs, and groups are stacked."""
     page: str
-    """Help page."""
+    """Name of the help page."""
     keys: str = ""
-    """Default keys, as in the table of keys."""
+    """Default keys, in the format of the table of keys."""
     vs_code_keys: str | None = None
-    """Keys in the VS Code scheme; None means the default keys."""
+    """Keys in the VS Code scheme. None means the default keys."""
     action_text: str = ""
     """Text of the action, if it differs from the title."""
     profiles: tuple[str, ...] = PROFILES
     """Layout profiles in which the dock is initially open."""
     truth: bool = False
-    """True if the view shows the true state and not a server's knowledge. Such a view is closed in an exam."""
+    """True if the view shows the true state instead of a server's knowledge. Such a view is closed in an
+    exam.
+    """
     belongs_in: Callable[[World], object] = _accept_any_world
-    """Predicate: true if the world contains the subject of the view. In other worlds the view is closed."""
+    """Predicate that returns True if the world contains the subject of the view. Otherwise the view is
+    closed.
+    """
     absent: str = ""
-    """Message for a request to open the view in a world without its subject."""
+    """Message if the user opens the view in a world without its subject."""
     is_extra: bool = False
-    """True for the second part of the View menu: all entries together exceed a screen of 768 pixels."""
+    """True if the entry is in the submenu of the View menu. A menu with all entries would exceed 768 pixels."""
 
 
 MIDDLE: Final = Qt.DockWidgetArea.NoDockWidgetArea
-"""Place of the view in the center, which is not a dock. All docks are around it."""
+"""Area of the central view, which is not a dock. All docks are around it."""
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 _BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 
@@ -171,10 +174,10 @@ DOCKS: Final = (
 BY_NAME: Final = {dock.name: dock for dock in DOCKS}
 NAMES: Final = tuple(dock.name for dock in DOCKS)
 PLACES: Final = tuple(dock for dock in DOCKS if dock.area is not MIDDLE)
-"""All docks outside the center."""
+"""All views that are docks, so without the central view."""
 
 SHARES: Final = {
-    # profile: share of the desk's width for the left and right areas, of its height for the bottom and the upper right
+    # profile: shares of the desk's width (left, right) and height (bottom, upper right)
     LEARNER: (0.19, 0.31, 0.41, 0.52),
     INSTRUCTOR: (0.17, 0.35, 0.44, 0.52),
     AUTHOR: (0.17, 0.36, 0.44, 0.4),

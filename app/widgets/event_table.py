@@ -1,4 +1,4 @@
-"""Event list with choice of server and filter, shared by logs, traces and the event list."""
+"""Event table with tabs for servers and a filter. Logs, traces and the event list use it."""
 
 from __future__ import annotations
 
@@ -30,41 +30,42 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 RowsOf = Callable[[Event, World], Iterable[object]]
-"""Function that returns the rows of an event; none for most."""
+"""Function that returns the rows of an event. Most events have none."""
 
 SLICE: Final = 1_000
-"""Number of events that are searched between two checks of the clock: some milliseconds. Assumed."""
+"""Number of events to search between two checks of the clock, which takes some milliseconds. Assumed."""
 
 CACHED_ROWS_MAX: Final = 1_000
-"""Maximum number of events with cached rows; a screen shows fewer. Assumed."""
+"""Maximum number of events with cached rows. A screen shows fewer. Assumed."""
 
 SPAN_TOLERANCE_TICKS: Final = 0.5
-"""Tolerance that includes the ticks at both ends of a span in seconds."""
+"""Tolerance of a time range, so that the ticks at both ends are included."""
 
 
 NONE: Final = np.zeros((0, 2), dtype=np.int64)
-"""No rows. A row is a pair: number of its event, and index among the rows of the event."""
+"""Empty array of rows. A row is a pair: index of its event, and its index among the rows of the event."""
 
 
 class EventFilter(Struct, frozen=True):
-    """Filter for event rows. None means all."""
+    """Filter for event rows. A value of None means all."""
 
     kinds: frozenset[str] | None = None
     server: str | None = None
     span: tuple[float, float] | None = None
-    """Span in seconds since the start."""
+    """Time range in seconds since the start."""
     search_words: tuple[str, ...] = ()
     """Lowercase words that the row must contain."""
 
 
 class EventRows(Sequence[object]):
-    """Rows of a run's events that match the filter.
+    """Rows of a run's events that pass the filter.
 
-    Another moment of the same run keeps the rows of the common past, and `scan` continues after them.
+    After a jump to another time of the same run, rows of the common part are kept, and `scan` continues after
+    them.
     """
 
     def __init__(self, rows_of: RowsOf, kinds: Sequence[str] | None = None) -> None:
-        """Create the rows; *kinds*: the only kinds that become rows."""
+        """Create the rows. *kinds*: kinds of events that can have rows, or None for all kinds."""
         self._rows_of = rows_of
         self._kinds = kinds
         self._log = EventLog()
@@ -80,7 +81,7 @@ class EventRows(Sequence[object]):
     # --- row selection ----------------------------------------------------------------------------------------
 
     def start(self, events: Iterable[Event], world: World) -> None:
-        """Start with another run, or another time of the same run."""
+        """Set the events of another run, or of another time of the same run."""
         log = self._filter_kinds(events)
         shared_count = self._log.count_shared(log)
         self._log, self._world = log, world
@@ -91,19 +92,19 @@ class EventRows(Sequence[object]):
             self._counts = self._counts[:0]
 
     def add(self, events: Iterable[Event]) -> None:
-        """Add the events since the last call."""
+        """Append new events."""
         self._log.extend(event for event in events if self._kinds is None or event.kind in self._kinds)
 
     def set_filter(self, event_filter: EventFilter) -> None:
-        """Set the filter; if it changed, filter all rows again."""
+        """Set the filter. If it differs, all events must be searched again."""
         if event_filter != self._wanted:
             self._wanted = event_filter
             self._searched_count, self._shown_rows = 0, NONE
 
     def scan(self, should_continue: Callable[[], bool]) -> bool:
-        """Find rows among unread events as long as *should_continue* returns True.
+        """Find rows among events that are not searched yet, while *should_continue* returns True.
 
-        Return whether all events are read.
+        Return True if all events are searched.
         """
         while self._searched_count < len(self._log):
             scan_end = self._searched_count + SLICE if self._wanted.search_words else len(self._log)
@@ -123,7 +124,7 @@ class EventRows(Sequence[object]):
 
     @property
     def total(self) -> int:
-        """Return the number of rows without the filter."""
+        """Number of rows without the filter."""
         return len(self._add_rows(np.arange(len(self._log))))
 
     # --- as a sequence ----------------------------------------------------------------------------------------
@@ -158,9 +159,9 @@ class EventRows(Sequence[object]):
         return indices
 
     def _add_rows(self, row_numbers: Array) -> Array:
-        """Return the rows of these events: (number of the event, index of its row).
+        """Return the rows of the events *row_numbers*: index of the event, and index of the row in the event.
 
-        Events with the same data have the same number of rows, which is counted once.
+        Events with the same data have the same number of rows, which is counted only once.
         """
         if not len(row_numbers):
             return NONE
@@ -193,20 +194,20 @@ class EventRows(Sequence[object]):
 EVERYWHERE: Final = mark("All")
 
 MOMENT_TOLERANCE_S: Final = 0.005
-"""Half a tick: events within it belong to the selected moment."""
+"""Tolerance of a selected time: half a tick. Events within it belong to the selected time."""
 
 NARROW_UNITS: Final = 32.0
-"""Width in line heights below which the table shows its short columns."""
+"""Width in line heights below which the table shows its narrow columns."""
 
 FILTER_PX: Final = {False: 160, True: 110}
-"""Width of the filter box, normally and in a narrow dock."""
+"""Width of the filter box in pixels. The key is True for a narrow dock."""
 
 LOOK_S: Final = 0.006
-"""Maximum wall time per frame for the search of rows."""
+"""Maximum wall time per frame for the search for rows."""
 
 
 class EventModel(TableModel):
-    """Rows of a run's events, each created when it becomes visible."""
+    """Table model of event rows. A row is created when it becomes visible."""
 
     def __init__(
         self, columns: Sequence[TableColumn], events: EventRows, parent: QObject | None = None
@@ -233,13 +234,13 @@ class EventModel(TableModel):
         self.endResetModel()
 
     def reset_rows(self) -> None:
-        """Reset changed rows."""
+        """Notify the view that all rows may have changed."""
         self.beginResetModel()
         self._reported_count = len(self.events)
         self.endResetModel()
 
     def show_more(self) -> None:
-        """Show rows that may have been added at the end."""
+        """Notify the view of rows that were added at the end."""
         if len(self.events) > self._reported_count:
             self.beginInsertRows(NOWHERE, self._reported_count, len(self.events) - 1)
             self._reported_count = len(self.events)
@@ -251,16 +252,17 @@ class EventModel(TableModel):
 
 
 class EventTable(QWidget):
-    """Tabs for the servers, a filter box, and a table that grows at its end.
+    """View with tabs for servers, a filter box, and a table that grows at its end.
 
-    Rows need `server` (name or None), `t_s` (seconds since the start) and `words` (text for the filter).
+    Rows must have `server` (name or None), `t_s` (seconds since the start) and `search_text` (for the
+    filter).
     """
 
     requested = Signal(str)
     time_selected = Signal(float)
-    """Signal: moment selected by the user (seconds since the start)."""
+    """Signal: time selected by the user, in seconds since the start."""
     save_wanted = Signal()
-    """Signal: request to save the listed rows in a file."""
+    """Signal: the user wants to save the listed rows to a file."""
 
     def __init__(
         self,
@@ -273,9 +275,10 @@ class EventTable(QWidget):
         empty: str = "",
         parent: QWidget | None = None,
     ) -> None:
-        """Create a table.
+        """Create the table.
 
-        *kinds*: the only kinds that become rows. *empty*: the text without rows, with advice.
+        *kinds*: kinds of events that can have rows, or None for all kinds. *empty*: text that an empty table
+        shows.
         """
         super().__init__(parent)
         self._empty = empty
@@ -337,16 +340,16 @@ class EventTable(QWidget):
         self._refilter()
 
     def list_events_of(self, drill: Drill) -> Iterable[Event]:
-        """Return the events of a run that may become rows."""
+        """Return the events of a run that can have rows."""
         return drill.events
 
     @Slot(object)
     def show_world(self, world: World) -> None:
-        """Ignore the world, as rows show events."""
+        """Ignore *world*. The rows show events."""
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        """Add new events."""
+        """Append *events*."""
         self._events.add(events)
         if not self._update_timer.isActive():
             self._filter_next_slice()
@@ -355,20 +358,20 @@ class EventTable(QWidget):
 
     @property
     def server(self) -> str | None:
-        """Server whose rows are shown; None for all."""
+        """Server whose rows are listed, or None for all servers."""
         name = self.servers.tabText(self.servers.currentIndex())
         return None if name in ("", tr(EVERYWHERE)) else name
 
     @Slot(str)
     def show_server(self, server: str) -> None:
-        """Show the rows of this server."""
+        """Show the rows of *server*."""
         for index in range(self.servers.count()):
             if self.servers.tabText(index) == server:
                 self.servers.setCurrentIndex(index)
 
     @Slot(object)
     def show_time(self, t_s: float | None) -> None:
-        """Select the last row by *t_s* (seconds since the start); None means no row."""
+        """Select the last row up to *t_s* (seconds since the start). None selects no row."""
         position = (
             -1
             if t_s is None
@@ -382,13 +385,13 @@ class EventTable(QWidget):
 
     @Slot(object)
     def show_between(self, span: tuple[float, float] | None) -> None:
-        """List only rows of this span (seconds since the start), or all again."""
+        """List only rows in the time range *span* (seconds since the start). None lists all."""
         if span != self._shown_span:
             self._shown_span = span
             self._refilter()
 
     def list_kinds(self) -> frozenset[str] | None:
-        """Return the kinds of listed events; None means all."""
+        """Return the kinds of events to list, or None for all kinds."""
         return None
 
     def _refilter(self) -> None:
@@ -400,7 +403,7 @@ class EventTable(QWidget):
         self.table.scrollToBottom()
 
     def _filter_slice(self) -> None:
-        """Find rows for a few milliseconds; continue when the window has been drawn."""
+        """Search for rows for a few milliseconds. Continue after the next drawing of the window."""
         deadline_s = perf_counter() + LOOK_S
         if not self._events.scan(lambda: perf_counter() < deadline_s):
             self._update_timer.start()
@@ -428,14 +431,14 @@ class EventTable(QWidget):
         return self._empty.format(server=self.server or "")
 
     def list_shown_rows(self) -> tuple[list[str], list[list[str]]]:
-        """Return (titles, rows) of the listed rows, with every column."""
+        """Return the titles of all columns, and the texts of the listed rows."""
         columns = self._columns[False]
         rows = [[column.text(row) for column in columns] for row in self.model.rows]
         return [column.heading for column in columns], rows
 
     @property
     def file_name(self) -> str:
-        """Return a suggested name for a file with these rows."""
+        """Suggested file name for these rows."""
         return " ".join(part for part in (self._name, self.server) if part)
 
     def _choose(self) -> None:
@@ -444,7 +447,7 @@ class EventTable(QWidget):
             self.time_selected.emit(self.model.rows[index.row()].t_s)
 
     def _show_detail(self) -> None:
-        """Show the selected row in full below the table, which shortens long texts."""
+        """Show the full text of the selected row below the table, which may cut long texts."""
         rows = self.table.selectionModel().selectedRows()
         row = self.model.rows[rows[0].row()] if len(rows) == 1 else None
         self.detail.setText(self._format_cell(row) if row is not None else "")
@@ -464,7 +467,7 @@ class EventTable(QWidget):
         self._share_bar()
 
     def _share_bar(self) -> None:
-        """Place the filter next to the tabs if there is room for all of them, else below."""
+        """Place the filter next to the tabs if there is space, otherwise below them."""
         others_width = self.tools.sizeHint().width() - self.filter.sizeHint().width()
         needed_width = (
             self.servers.sizeHint().width() + others_width + FILTER_PX[self._narrow] + 2 * self.bar.spacing()

@@ -1,4 +1,4 @@
-"""Find and replace in a text editor, as a bar below the text."""
+"""Bar below a text editor to find and replace text."""
 
 import re
 from typing import Final
@@ -21,26 +21,28 @@ from app.words.language import tr, trn
 from engine.overrides import override
 
 COUNTED_MAX: Final = 9_999
-"""Maximum number of counted matches."""
+"""Maximum number of matches that are counted."""
 NEEDLE_MAX: Final = 1_000
-"""Maximum characters of the search text."""
+"""Maximum number of characters of the search text."""
 TEXT_MAX: Final = 2_000_000
-"""Maximum characters of a text after a replacement: twice the limit of a query."""
+"""Maximum number of characters of a text after a replacement: twice the limit of a query."""
 
 _Flag = QTextDocument.FindFlag
 
 
 class FindBar(QFrame):
-    """Bar in which typing finds the next match, Enter and F3 the following, Shift+Enter and Shift+F3 the previous.
+    """Bar that finds a match during typing.
+
+    Enter and F3 go to the next match, with Shift to the previous one.
 
     Esc returns to the text.
     """
 
     height_changed = Signal()
-    """Signal: the text has more or less space now."""
+    """Signal: the bar, and thus the space for the text, changed its height."""
 
     def __init__(self, editor: QPlainTextEdit) -> None:
-        """Create a bar that searches *editor*. The editor decides the position of the bar."""
+        """Create a bar that searches *editor*. The editor sets the position of the bar."""
         super().__init__(editor)
         self._editor = editor
         self._start_position = 0
@@ -100,7 +102,10 @@ class FindBar(QFrame):
     # --- show and hide ------------------------------------------------------------------------------------
 
     def open(self, replacing: bool = False) -> None:
-        """Show the bar with the selected text, if it is part of a line; *replacing*: with the second line."""
+        """Show the bar, with the selected text if it is within one line.
+
+        If *replacing*, show the replacement row too.
+        """
         cursor = self._editor.textCursor()
         selected_text = cursor.selectedText()
         if selected_text and "\u2029" not in selected_text and len(selected_text) <= NEEDLE_MAX:
@@ -116,7 +121,7 @@ class FindBar(QFrame):
         self._show_match_number()
 
     def return_to_text(self) -> None:
-        """Return to the text; the last match stays selected."""
+        """Hide the bar and focus the text. The last match stays selected."""
         self.hide()
         self.height_changed.emit()
         self._editor.setFocus()
@@ -136,7 +141,10 @@ class FindBar(QFrame):
         self.find_next()
 
     def find_next(self, backward: bool = False) -> None:
-        """Go to the next match, or the previous one, cyclically; while the bar is hidden, use its last search text."""
+        """Go to the next match, or to the previous one if *backward*, cyclically.
+
+        If the bar is hidden, use its last search text.
+        """
         needle = self.needle.text()
         if not needle:
             self._show_status("", "muted")
@@ -159,7 +167,7 @@ class FindBar(QFrame):
         )
 
     def _is_match_selected(self) -> bool:
-        """Return whether the selected text is a match."""
+        """Return True if the selected text is a match."""
         selected_text = self._editor.textCursor().selectedText()
         return bool(selected_text) and self._compile_pattern().fullmatch(selected_text) is not None
 
@@ -193,7 +201,7 @@ class FindBar(QFrame):
     # --- replacing ----------------------------------------------------------------------------------------
 
     def replace(self) -> None:
-        """Replace the selected match, and go to the next one."""
+        """Replace the selected match and go to the next match."""
         if self.needle.text() and self._is_match_selected():
             self._editor.textCursor().insertText(self.with_.text())
         self.find_next()
@@ -219,7 +227,7 @@ class FindBar(QFrame):
 
     @override
     def event(self, event: QEvent) -> bool:
-        # Esc belongs to the bar while it has the focus, whatever the window uses it for.
+        # While the bar has the focus, it handles Esc, even if Esc is also a shortcut of the window.
         if (
             isinstance(event, QKeyEvent)
             and event.type() == QEvent.Type.ShortcutOverride
@@ -242,7 +250,7 @@ class FindBar(QFrame):
 
 
 def _convert_to_characters(text: str, position: int) -> int:
-    """Convert a position from UTF-16 units, as Qt counts, to characters."""
+    """Convert a position from UTF-16 units, which Qt counts, to characters."""
     if text.isascii():
         return position
     return len(text.encode("utf-16-le")[: 2 * position].decode("utf-16-le", "ignore"))

@@ -1,4 +1,4 @@
-"""Layout of widgets in rows, with as many per row as fit."""
+"""Layout that places widgets in rows, with as many per row as fit."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from engine.overrides import override
 
 
 class FlowLayout(QLayout):
-    """Layout from left to right at preferred widths, continued in the next row."""
+    """Layout that places widgets from left to right at their preferred widths, and then in the next row."""
 
     def __init__(self, gap_px: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -73,7 +73,7 @@ class FlowLayout(QLayout):
         return minimum.grownBy(self.contentsMargins())
 
     def _arrange_items(self, bounds: QRect, apply: bool) -> int:
-        """Return the height that is needed in the width of *bounds*."""
+        """Return the height that the items need in the width of *bounds*. If *apply*, also place the items."""
         rect, bottom = bounds.marginsRemoved(self.contentsMargins()), self.contentsMargins().bottom()
         y, row = rect.y(), list[tuple[QLayoutItem, QRect]]()
         for item in (layout_item for layout_item in self._items if not layout_item.isEmpty()):
@@ -87,7 +87,7 @@ class FlowLayout(QLayout):
 
 
 def _lay_out_row(row: Sequence[tuple[QLayoutItem, QRect]], apply: bool) -> int:
-    """Lay out a row and center its items vertically; return its height."""
+    """Return the height of a row. If *apply*, also place its items, centered vertically."""
     height = max((rect.height() for _, rect in row), default=0)
     for item, box in row if apply else ():
         item.setGeometry(box.translated(0, (height - box.height()) // 2))
@@ -95,7 +95,7 @@ def _lay_out_row(row: Sequence[tuple[QLayoutItem, QRect]], apply: bool) -> int:
 
 
 class WrapButton(QPushButton):
-    """Button as high as its text needs at its width."""
+    """Button whose text wraps. Its height follows from its width."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -108,10 +108,9 @@ class WrapButton(QPushButton):
         self.show_text(text)
 
     def show_text(self, text: str, spoken: str = "") -> None:
-        """Set the visible text of the button and its accessible name *spoken*.
+        """Set the visible text of the button and its accessible name *spoken* (default: *text*).
 
-        The button's own text stays empty because Qt would draw it on one line. Without *spoken*, *text* is the
-        name.
+        The text of the QPushButton stays empty, because Qt would draw it on one line.
         """
         self._text.setText(text)
         self.setAccessibleName(spoken or text)
@@ -142,7 +141,7 @@ class WrapButton(QPushButton):
 
 
 def build_label_row(gap_px: int, label: QLabel, *right_widgets: QWidget) -> QHBoxLayout:
-    """Arrange a label that takes the width, and widgets right of it in as many rows as needed."""
+    """Build a row with a label that takes the remaining width, and widgets on its right that wrap."""
     line = QHBoxLayout()
     line.addWidget(label, 1)
     line.addLayout(_build_flow(gap_px, right_widgets))
@@ -152,7 +151,7 @@ def build_label_row(gap_px: int, label: QLabel, *right_widgets: QWidget) -> QHBo
 def build_flow_row(
     gap_px: int, widgets: Sequence[QWidget], right_widgets: Sequence[QWidget] = ()
 ) -> QHBoxLayout:
-    """Arrange widgets left and right, in more rows if needed."""
+    """Build a row with widgets on the left and on the right, both of which wrap."""
     row = QHBoxLayout()
     row.addLayout(_build_flow(gap_px, widgets), 1)
     row.addLayout(_build_flow(gap_px, right_widgets))

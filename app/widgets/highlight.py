@@ -1,4 +1,4 @@
-"""Colors in a text editor, by a lexer of Pygments."""
+"""Syntax highlighting in a text editor, with a Pygments lexer."""
 
 from __future__ import annotations
 
@@ -18,21 +18,28 @@ HIGHLIGHTED_LENGTH_MAX: Final = 100_000
 """Maximum length of a text with syntax highlighting."""
 
 IMMEDIATE_LENGTH_MAX: Final = 5_000
-"""Maximum length of a text that is colored completely at every key: about 5 ms. Longer texts follow in slices."""
+"""Maximum length of a text that is highlighted completely at every key, which takes about 5 ms.
+
+Longer texts are highlighted in slices.
+"""
 
 PAUSE_MS: Final = 150
-"""Pause after the last key before a longer text is colored again."""
+"""Pause after the last key before a longer text is highlighted again."""
 
 WORDS_A_TURN: Final = 1_500
+"""Number of tokens to lex in one slice, which takes about 8 ms."""
 LINES_A_TURN: Final = 150
-"""Words lexed and lines colored in one slice: about 8 ms."""
+"""Number of lines to highlight in one slice, which takes about 8 ms."""
 
 ToneOf = Callable[[_TokenType, str], str | None]
-"""Function that returns the theme token for a kind of word; None for plain text."""
+"""Function that returns the name of the theme color for a token, or None for the normal text color."""
 
 
 class Highlighter(QSyntaxHighlighter):
-    """Highlighter that lexes the whole changed text, because comments and strings span lines; long text in steps."""
+    """Highlighter that lexes the whole text after a change, because comments and strings span lines.
+
+    It lexes a long text in slices.
+    """
 
     def __init__(self, document: QTextDocument, colors: ThemeTokens, lexer: Lexer, tone_of: ToneOf) -> None:
         super().__init__(document)
@@ -59,7 +66,8 @@ class Highlighter(QSyntaxHighlighter):
     @override
     def highlightBlock(self, text: str) -> None:
         size = self.document().characterCount()
-        if size > HIGHLIGHTED_LENGTH_MAX:  # a paste of 25,000 lines calls this for each of them
+        # return quickly, because a paste of 25,000 lines calls this for each line
+        if size > HIGHLIGHTED_LENGTH_MAX:
             return
         state = (self.document().revision(), size)
         if self._lexed != state:
@@ -71,11 +79,11 @@ class Highlighter(QSyntaxHighlighter):
             style = QTextCharFormat()
             style.setForeground(color)
             self.setFormat(start, length, style)
-        # a change makes Qt highlight the next line as well
+        # if this state changes, Qt also highlights the next line
         self.setCurrentBlockState(1 if line in self._open else 0)
 
     def _restart_reading(self) -> None:
-        """Color a short text at once; start the timer for a longer text."""
+        """Lex a short text immediately. For a longer text, start the timer."""
         self._reading, self._to_color = None, []
         size = self.document().characterCount()
         if size <= IMMEDIATE_LENGTH_MAX:
@@ -89,7 +97,7 @@ class Highlighter(QSyntaxHighlighter):
         return _HighlightPass(self._lexer.get_tokens(self.document().toPlainText()), self._tone_of)
 
     def _process_slice(self) -> None:
-        """Tokenize a slice of a longer text, then color its lines."""
+        """Lex a slice of a longer text. After the last slice, highlight its lines in slices."""
         if self._to_color:
             lines, self._to_color = self._to_color[:LINES_A_TURN], self._to_color[LINES_A_TURN:]
             for line in lines:
@@ -105,10 +113,11 @@ class Highlighter(QSyntaxHighlighter):
 
 
 Spans = dict[int, list[tuple[int, int, str]]]
+"""Line number -> (start, length, name of the theme color) of its tokens."""
 
 
 class _HighlightPass:
-    """Words of a text in order, with their resulting spans."""
+    """One pass through the tokens of a text, with the resulting spans."""
 
     def __init__(self, tokens: Iterable[tuple[_TokenType, str]], tone_of: ToneOf) -> None:
         self.spans: Spans = {}
@@ -118,7 +127,7 @@ class _HighlightPass:
         self._line = self._column = 0
 
     def read_tokens(self, count: int) -> bool:
-        """Read *count* more tokens; True at the end."""
+        """Read up to *count* tokens. Return True at the end of the text."""
         token_count = 0
         for kind, word in islice(self._tokens, count):
             token_count += 1
@@ -136,5 +145,5 @@ class _HighlightPass:
 
 
 def count_utf16_units(text: str) -> int:
-    """Return the length in UTF-16 units, as Qt counts."""
+    """Return the length of *text* in UTF-16 units, which Qt counts."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

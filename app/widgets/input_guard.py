@@ -1,7 +1,7 @@
 """Guard against input that was meant for the previous content of the screen.
 
-A key or a click on something that has only just appeared does nothing, nor does the second click of a double
-click on a button. Enter presses the button with the focus on every platform.
+Keys and clicks on a widget that has just appeared have no effect. The second click of a double click on a
+button has no effect either. Enter presses the focused button on every platform.
 """
 
 import time
@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QPushButton, QWidge
 from engine.overrides import override
 
 FRESH_S: float = 0.5
-"""Time in which a new widget ignores keys and clicks. Assumed.
+"""Time during which a new widget ignores keys and clicks. Assumed.
 
-A person reacts after 0.2 to 0.3 s, and a key pressed before was meant for something else.
+A person reacts after 0.2 to 0.3 s, so an earlier key or click was meant for something else.
 """
 
 _PRESSES: Final = frozenset({QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick})
@@ -26,7 +26,7 @@ _FRESH: Final = "fresh until"
 
 
 class InputGuard(QObject):
-    """Event filter that sees every press before its widget."""
+    """Event filter that receives every key and click before its widget."""
 
     def __init__(self, app: QApplication) -> None:
         super().__init__(app)
@@ -41,18 +41,18 @@ class InputGuard(QObject):
 
     @property
     def quiet_s(self) -> float:
-        """Wall time since a key was last pressed."""
+        """Wall time since the last key press."""
         return time.monotonic() - self._key_s
 
     def record_appearance(self, widget: QWidget) -> None:
-        """Record that *widget*, with its children, has just appeared or changed its meaning."""
+        """Record that *widget* and its children have just appeared or changed their meaning."""
         until_s = time.monotonic() + FRESH_S
         widget.setProperty(_FRESH, until_s)
         self._until_s = max(self._until_s, until_s)
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        # every event of the program arrives here, and reading its type is slow
+        # fast path for all other events of the program, because `event.type()` is slow
         if type(event) not in _FROM_HANDS:
             return False
         kind = event.type()
@@ -69,7 +69,7 @@ class InputGuard(QObject):
         return isinstance(event, QMouseEvent) and kind in _PRESSES and self._is_second_click(watched, event)
 
     def _is_second_click(self, watched: QWidget, event: QMouseEvent) -> bool:
-        """Return whether this is the second click of a double click, whose first click was enough."""
+        """Return True for the second click of a double click on a button that should not react to it."""
         if event.type() is QEvent.Type.MouseButtonPress:
             if event.timestamp() != self._pressed_at:
                 self._pressed_at, self._pressed = event.timestamp(), []
@@ -82,7 +82,7 @@ class InputGuard(QObject):
 
 
 def _press_by_enter(button: QPushButton, event: QKeyEvent) -> bool:
-    """Click a focused button at Enter, as in a dialog; return whether the key did so."""
+    """Click *button* if the key is Enter, as in a dialog. Return True in that case."""
     is_unmodified = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier and not event.isAutoRepeat()
     if (
         event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
@@ -95,7 +95,7 @@ def _press_by_enter(button: QPushButton, event: QKeyEvent) -> bool:
 
 
 def _has_appeared_recently(widget: QWidget, now_s: float) -> bool:
-    """Return whether the widget, or a parent in its window, has just appeared."""
+    """Return True if the widget, or a parent of it in the same window, has just appeared."""
     ancestor: QWidget | None = widget
     while ancestor is not None:
         until_s = ancestor.property(_FRESH)
@@ -106,7 +106,7 @@ def _has_appeared_recently(widget: QWidget, now_s: float) -> bool:
 
 
 def get_guard() -> InputGuard:
-    """Return the guard of this program; the first call creates and installs it."""
+    """Return the guard of the program. Install it at the first call."""
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     return app.findChild(InputGuard) or InputGuard(app)

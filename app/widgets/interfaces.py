@@ -1,4 +1,4 @@
-"""Accessibility interfaces for objects for which Qt has none or a faulty one."""
+"""Accessibility interfaces for objects for which Qt has no interface or a faulty one."""
 
 from collections.abc import Callable
 from functools import cache
@@ -10,29 +10,31 @@ from PySide6.QtGui import QAccessible, QAccessibleInterface
 from PySide6.QtWidgets import QAbstractScrollArea, QAccessibleWidget
 
 Make = Callable[[str, QObject], QAccessibleInterface | None]
-"""Function that returns the interface of an object as one of a class, or None.
+"""Function that returns the interface of an object for a class name, or None.
 
-Qt asks for each class of an object, the most derived first.
+Qt calls it for each class of an object, the most derived class first.
 """
 
 MENDED: Final = ("QScrollArea", "QAbstractScrollArea")
-"""Classes whose Qt interface is corrected; lists, tables and texts match earlier by their own names."""
+"""Classes whose Qt interface is replaced. Lists, tables and texts have their own interfaces."""
 
 _KEPT: Final[dict[int, QAccessibleInterface]] = {}
-"""Interfaces by number, kept until their object is destroyed, because Qt keeps no Python object alive."""
+"""Number -> interface. Qt does not own Python objects, so each is referenced here until its target is
+destroyed.
+"""
 _NUMBERS: Final = count()
 _ASKED: Final[list[Make]] = []
 
 
 def register_factory(make: Make) -> None:
-    """Let Qt ask *make* before it creates an interface itself."""
+    """Make Qt call *make* before it creates an interface itself."""
 
     def create_interface(name: str, target: QObject) -> QAccessibleInterface | None:
         interface = make(name, target)
         if interface is not None:
             number = next(_NUMBERS)
             _KEPT[number] = interface
-            # Deferred: Qt deletes the interface with its object, and must do so first.
+            # Deferred, because Qt must first delete the interface together with its object.
             target.destroyed.connect(lambda: QTimer.singleShot(0, lambda: _KEPT.pop(number, None)))
         return interface
 
@@ -41,7 +43,7 @@ def register_factory(make: Make) -> None:
 
 
 class _Area(QAccessibleWidget):
-    """Widgets in a scroll area, by the normal rules."""
+    """Accessible interface of a scroll area that follows the general rules for widgets."""
 
     def __init__(self, area: QAbstractScrollArea) -> None:
         super().__init__(area, QAccessible.Role.Client)
@@ -55,7 +57,7 @@ def _create_area_interface(name: str, target: QObject) -> QAccessibleInterface |
 def register_scroll_areas() -> None:
     """Replace Qt's accessible interface of scroll areas.
 
-    Qt's own interface reads beyond the end of its children and crashes (Qt 6.11) if a screen reader asks for a
-    scroll bar that has just gone, for example while it walks through a page that closes.
+    Qt 6.11 crashes when a screen reader queries a scroll bar that was just removed, for example on a page
+    that is closing. Its interface reads beyond the end of its children.
     """
     register_factory(_create_area_interface)

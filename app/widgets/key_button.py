@@ -1,4 +1,4 @@
-"""Button that shows its key as a key cap next to its text."""
+"""Button that shows its key on a key cap next to its text."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from app.widgets import keys, theme
 from engine.overrides import override
 
 CAP_SCALE: Final = 0.86
-"""Size of the text on the key cap relative to the button's."""
+"""Size of the text on the key cap relative to the button's text."""
 GAP_PX: Final = 8
 PADDING_PX: Final = 5
 
 
 def build_back_button(text: str, page: QWidget, leave: SignalInstance) -> KeyButton:
-    """Return a button that leaves *page*, as Esc does anywhere in the page."""
+    """Return a button that emits *leave*. Esc has the same effect anywhere in *page*."""
     button = KeyButton(text, "Esc")
     button.clicked.connect(leave)
     context = Qt.ShortcutContext.WidgetWithChildrenShortcut
@@ -27,7 +27,7 @@ def build_back_button(text: str, page: QWidget, leave: SignalInstance) -> KeyBut
 
 
 class KeyButton(QPushButton):
-    """Push button with a key cap; `text` stays free of the key."""
+    """Push button with a key cap. Its `text` does not contain the key."""
 
     def __init__(self, text: str = "", key: str = "", parent: QWidget | None = None) -> None:
         super().__init__(text, parent)
@@ -35,11 +35,11 @@ class KeyButton(QPushButton):
 
     @property
     def key(self) -> str:
-        """Return the key; empty without a cap."""
+        """Key on the cap. Empty without a cap."""
         return self._key
 
     def set_key(self, key: str) -> None:
-        """Show another key; empty means no cap."""
+        """Set the key on the cap. An empty *key* removes the cap."""
         if key != self._key:
             self._key = key
             self.updateGeometry()
@@ -51,7 +51,7 @@ class KeyButton(QPushButton):
         return font
 
     def _compute_cap_width(self) -> int:
-        """Return the width of the cap with its gap; 0 without a key."""
+        """Return the width of the cap and its gap, or 0 without a key."""
         if not self._key:
             return 0
         wide = QFontMetricsF(self._get_cap_font()).horizontalAdvance(keys.format_native(self._key))
@@ -80,7 +80,8 @@ class KeyButton(QPushButton):
         painter.drawControl(QStyle.ControlElement.CE_PushButtonLabel, option)
         tall = self._compute_cap_height()
         box = QRectF(x + wide + GAP_PX - 2, (self.height() - tall) / 2, cap - GAP_PX, tall)
-        colors = theme.get_tokens(QApplication.palette())  # the style sheet changes the palette of a button
+        # the palette of the button itself is changed by the style sheet
+        colors = theme.get_tokens(QApplication.palette())
         filled = self.property("primary") == "true" and self.isEnabled()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         ink = colors.on_accent if filled else colors.muted

@@ -1,8 +1,10 @@
-"""Table of all keys of the desk: action, scope, and the user's choice. Without widgets.
+"""Table of all keyboard shortcuts of the desk: action, scope, and changes by the user.
 
-A row belongs to one action. `bind` gives actions their keys; `list_clashes` returns ambiguous keys. Rows marked *fixed*
-are keys that a view handles itself. They are in the table so that the sheet shows them and no other action takes
-them.
+Independent of widgets.
+
+A row belongs to one action. `bind` sets the keys of actions, and `list_clashes` returns conflicts. A view
+handles the keys of *fixed* rows itself. These rows exist so that the key sheet shows them and no other action
+uses them.
 """
 
 import json
@@ -21,35 +23,37 @@ from engine.tables import read_table
 
 SSMS, VS_CODE = "SSMS", "VS Code"
 SCHEMES: Final = (SSMS, VS_CODE)
-"""SSMS: keys of Management Studio (2017 manual, with variants of 2008 R2). VS Code: keys of its mssql extension."""
+"""Schemes. SSMS: keys of Management Studio (2017 manual, with variants of 2008 R2). VS Code: its mssql
+extension.
+"""
 
 Keys = Mapping[str, tuple[str, ...]]
-"""Name of a command -> its keys as portable text ("Ctrl+K, Ctrl+C"); menus show the first one."""
+"""Name of a command -> its keys as portable text, for example "Ctrl+K, Ctrl+C". Menus show the first key."""
 
 
 class Command(Struct, frozen=True):
-    """Action and its default keys."""
+    """Action with its default keys."""
 
     name: str
     text: str
     group: str
     scope: str
-    """Required position of the keyboard focus; a name of `SCOPES`."""
+    """Where the focus must be, as a name of `SCOPES`."""
     ssms: tuple[str, ...] = ()
     vs_code: tuple[str, ...] | None = None
-    """Keys in the VS Code scheme; None means as in Management Studio."""
+    """Keys in the VS Code scheme. None means the keys of the SSMS scheme."""
     fixed: bool = False
-    """True if the view handles these keys itself, so that they cannot be changed."""
+    """True if a view handles these keys itself, so that they cannot be changed."""
 
     def list_keys(self, scheme: str) -> tuple[str, ...]:
-        """Return the command's keys in a scheme."""
+        """Return the keys of the command in *scheme*."""
         return self.vs_code if scheme == VS_CODE and self.vs_code is not None else self.ssms
 
 
 WINDOW: Final = "window"
 DESK: Final = "desk"
 REST: Final = "rest"
-"""Scope of keys that no panel of the desk has handled."""
+"""Scope of keys that apply if no panel of the desk has handled them."""
 SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     WINDOW: (mark("anywhere"), ()),
     DESK: (mark("on the desk"), (WINDOW,)),
@@ -71,19 +75,19 @@ SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "batches": (mark("in the batch history"), ("query",)),
     "table": (mark("in any table"), ("query", "items", "ledger", "system", "monitor", "logs", "batches")),
 }
-"""Scope -> its label, and the enclosing scopes whose keys also work in it."""
+"""Scope -> label, and the enclosing scopes whose keys also work in it."""
 
 
 def _split_keys(text: str) -> tuple[str, ...]:
-    """Split alternative keys for the same command, which are separated by a bar."""
+    """Split alternative keys of a command, which are separated by a bar."""
     return tuple(text.split(" | ")) if text else ()
 
 
 def _read_commands() -> Iterator[Command]:
-    """Read keys.tsv.
+    """Read the commands from keys.tsv.
 
-    In the column for VS Code, an empty cell means the keys of Management Studio, and "-" means none. The row
-    `view.*` stands for all docks.
+    In the VS Code column, an empty cell means the keys of Management Studio, and "-" means no keys. The row
+    `view.*` represents all docks.
     """
     for row in read_table("app.widgets", "keys.tsv"):
         if row["name"] == "view.*":
@@ -115,7 +119,7 @@ _NO_TEXT: Final = (
 
 @cache
 def normalize_keys(text: str) -> str:
-    """Return keys in normal form: `ctrl+k,ctrl+c` -> `Ctrl+K, Ctrl+C`.
+    """Return keys in normal form, for example `Ctrl+K, Ctrl+C` for `ctrl+k,ctrl+c`.
 
     Raises ValueError for an invalid key.
     """
@@ -128,19 +132,19 @@ def normalize_keys(text: str) -> str:
 
 
 def as_text(key: int) -> str:
-    """Return a key without Ctrl, Alt or Shift as written in the table."""
+    """Return a single key without modifiers as it is written in the table."""
     return QKeySequence(key).toString(QKeySequence.SequenceFormat.PortableText)
 
 
 def format_native(text: str) -> str:
-    """Return keys as this system's menus write them."""
+    """Return keys as menus of this platform show them."""
     return QKeySequence(text).toString(QKeySequence.SequenceFormat.NativeText)
 
 
 def is_character_key(text: str) -> bool:
-    """Return whether the key types a character, so that a command with it would block typing in text fields."""
+    """Return True if the key types a character. A command with such a key would block typing in text fields."""
     first = _split_combinations(QKeySequence(text))[0]
-    writes = first.key() < Qt.Key.Key_Escape  # codes above this are not characters
+    writes = first.key() < Qt.Key.Key_Escape  # higher codes are not characters
     return writes and not first.keyboardModifiers() & _NO_TEXT
 
 
@@ -152,7 +156,7 @@ def _split_combinations(sequence: QKeySequence) -> list[QKeyCombination]:
 
 
 def resolve_keys(scheme: str, changes: Keys | None = None) -> dict[str, tuple[str, ...]]:
-    """Return the keys of every command: those of *scheme*, overridden by the user's *changes*."""
+    """Return the keys of every command: the keys of *scheme*, with the user's *changes* applied."""
     keys_by_command = {
         command.name: tuple(normalize_keys(key) for key in command.list_keys(scheme)) for command in COMMANDS
     }
@@ -163,7 +167,7 @@ def resolve_keys(scheme: str, changes: Keys | None = None) -> dict[str, tuple[st
 
 
 class KeyConflict(Struct, frozen=True):
-    """Two commands with the same keys, so that neither would work."""
+    """Conflict of two commands with the same keys, of which neither would work."""
 
     keys: str
     first: str
@@ -171,7 +175,7 @@ class KeyConflict(Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """Return the clash as text."""
+        """Description of the conflict."""
         first_command, second_command = BY_NAME[self.first], BY_NAME[self.second]
         scope_text = tr(SCOPES[_find_inner_scope(first_command, second_command)][0])
         text = tr("{keys} is assigned to both “{one}” and “{other}” {where}.")
@@ -184,7 +188,7 @@ class KeyConflict(Struct, frozen=True):
 
 
 def list_clashes(keys: Keys) -> list[KeyConflict]:
-    """Return every pair of commands with conflicting keys."""
+    """Return all conflicts between commands."""
     clash_list = []
     for first_command, second_command in combinations(COMMANDS, 2):
         if is_scope_shared(first_command.scope, second_command.scope):
@@ -198,15 +202,15 @@ def list_clashes(keys: Keys) -> list[KeyConflict]:
 
 
 def list_clashes_with(keys: Keys, name: str, text: str) -> list[KeyConflict]:
-    """Return the conflicts that would arise if the command *name* had the keys *text*."""
+    """Return the conflicts that the command *name* would have with the keys *text*."""
     tried = {**keys, name: (normalize_keys(text),)}
     return [clash for clash in list_clashes(tried) if name in (clash.first, clash.second)]
 
 
 def explain_conflict(keys: Keys, name: str, text: str) -> str:
-    """Return the reason why the command cannot have these keys, as a sentence.
+    """Return the reason why the command *name* cannot have the keys *text*.
 
-    The result is empty if it can, even if other commands must give up the keys.
+    Return an empty string if it can have them, even if other commands must lose them.
     """
     command = BY_NAME[name]
     if command.fixed:
@@ -224,9 +228,9 @@ def explain_conflict(keys: Keys, name: str, text: str) -> str:
 
 
 def assign_key(keys: Keys, name: str, text: str, *, add: bool = False) -> dict[str, tuple[str, ...]]:
-    """Return all keys after the command *name* has received the keys *text*.
+    """Return all keys after the keys *text* were assigned to the command *name*.
 
-    With *add* it keeps its other keys. Other commands lose conflicting keys.
+    If *add*, the command keeps its other keys. Other commands lose conflicting keys.
     """
     new_keys, new = dict(keys), normalize_keys(text)
     for clash in list_clashes_with(keys, name, new):
@@ -241,12 +245,12 @@ def _find_other_command(clash: KeyConflict, name: str) -> str:
 
 
 def is_scope_shared(scope: str, other_scope: str) -> bool:
-    """Return whether the focus can be in both scopes at once: they are equal, or one encloses the other."""
+    """Return True if the focus can be in both scopes: they are equal, or one of them encloses the other."""
     return scope in _find_enclosing_scopes(other_scope) or other_scope in _find_enclosing_scopes(scope)
 
 
 def _find_enclosing_scopes(scope: str) -> set[str]:
-    """Return the scope and all scopes that can enclose it."""
+    """Return *scope* and all scopes that enclose it."""
     return {scope}.union(*(_find_enclosing_scopes(outer) for outer in SCOPES[scope][1]))
 
 
@@ -257,7 +261,10 @@ def _find_inner_scope(command: Command, other_command: Command) -> str:
 
 
 def _is_prefix_clash(key: str, other_key: str) -> bool:
-    """Return whether the keys are equal, or one begins the other: Ctrl+K excludes Ctrl+K, Ctrl+C."""
+    """Return True if the keys are equal or one is the beginning of the other.
+
+    For example, Ctrl+K conflicts with Ctrl+K, Ctrl+C.
+    """
     no_match = QKeySequence.SequenceMatch.NoMatch
     a, b = QKeySequence(key), QKeySequence(other_key)
     return a.matches(b) != no_match or b.matches(a) != no_match
@@ -267,7 +274,7 @@ def _is_prefix_clash(key: str, other_key: str) -> bool:
 
 
 def list_changes(scheme: str, keys: Keys) -> dict[str, tuple[str, ...]]:
-    """Return the differences from *scheme*."""
+    """Return the differences between *keys* and *scheme*."""
     default_keys = resolve_keys(scheme)
     return {
         name: tuple(command_keys)
@@ -277,12 +284,12 @@ def list_changes(scheme: str, keys: Keys) -> dict[str, tuple[str, ...]]:
 
 
 def format_changes(changes: Keys) -> str:
-    """Format the changes for the settings; empty for none."""
+    """Format changes for the settings. No changes result in an empty string."""
     return json.dumps({name: list(keys) for name, keys in sorted(changes.items())}) if changes else ""
 
 
 def parse_changes(text: str) -> dict[str, tuple[str, ...]]:
-    """Parse changes from the settings; invalid ones are dropped, so that nobody is locked out."""
+    """Parse changes from the settings. Ignore invalid changes, so that the program always starts."""
     try:
         stored = json.loads(text) if text else {}
     except (ValueError, RecursionError):
@@ -305,10 +312,10 @@ def _is_key(value: object) -> bool:
 
 
 def bind(actions: Mapping[str, QAction], keys: Keys) -> None:
-    """Assign to each action the keys of its command and their scope.
+    """Set the keys of each action, and the context in which they work.
 
-    Keys of the desk also work in its floating panels, and so in the whole window: a page that uses such a key
-    handles it first. Raises KeyError for a name missing in the table.
+    Keys of the desk also work in its floating panels, so they apply to the whole window. A page that uses the
+    same key handles it first. Raises KeyError for a name that is not in the table.
     """
     widget_context, window = Qt.ShortcutContext.WidgetWithChildrenShortcut, Qt.ShortcutContext.WindowShortcut
     for name, action in actions.items():

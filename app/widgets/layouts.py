@@ -1,4 +1,4 @@
-"""Rows and columns of widgets, each built in one call."""
+"""Functions that build a row or a column of widgets in one call."""
 
 from collections.abc import Iterable
 from typing import TypeVar
@@ -25,7 +25,7 @@ class EmptySpace(Struct, frozen=True):
 
 Part = QWidget | QLayout | EmptySpace | int
 Placed = Part | tuple[QWidget | QLayout, int] | tuple[QWidget, int, Qt.AlignmentFlag]
-"""Widget, layout or spacer, alone or with stretch and alignment; a number alone is empty space that stretches."""
+"""Part of a layout: widget, layout or space, optionally with stretch and alignment. A number is a stretch."""
 
 Margins = int | tuple[int, int, int, int]
 Box = TypeVar("Box", bound=QBoxLayout)
@@ -34,14 +34,14 @@ Box = TypeVar("Box", bound=QBoxLayout)
 def lay_column(
     *parts: Placed, parent: QWidget | None = None, margins: Margins | None = None, spacing: int | None = None
 ) -> QVBoxLayout:
-    """Put *parts* below each other; *parent*: widget that gets the layout."""
+    """Arrange *parts* in a column. *parent*: widget that receives the layout."""
     return _fill(QVBoxLayout(), parent, parts, margins, spacing)
 
 
 def lay_row(
     *parts: Placed, parent: QWidget | None = None, margins: Margins | None = None, spacing: int | None = None
 ) -> QHBoxLayout:
-    """Put *parts* next to each other; *parent*: widget that gets the layout."""
+    """Arrange *parts* in a row. *parent*: widget that receives the layout."""
     return _fill(QHBoxLayout(), parent, parts, margins, spacing)
 
 
@@ -68,7 +68,7 @@ def _fill(
 
 
 def mark_primary(button: QPushButton, is_primary: bool = True) -> None:
-    """Give *button* the accent color and the Enter key, or take them away."""
+    """Set whether *button* has the accent color and is pressed by Enter."""
     button.setDefault(is_primary)
     button.setProperty("primary", "true" if is_primary else "false")
     button.style().unpolish(button)
@@ -76,7 +76,7 @@ def mark_primary(button: QPushButton, is_primary: bool = True) -> None:
 
 
 def accept_buttons(dialog: QDialog, accept: str = "") -> QDialogButtonBox:
-    """Build the buttons of a dialog: *accept*, by default OK, and Cancel."""
+    """Build the buttons of a dialog: *accept* (default: OK) and Cancel."""
     buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
     if accept:
         button = buttons.addButton(accept, QDialogButtonBox.ButtonRole.AcceptRole)

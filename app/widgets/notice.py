@@ -1,4 +1,4 @@
-"""Notice at the edge of the window: a refusal, or an offer to undo an action."""
+"""Notice at the edge of the window, for example an error or an offer to undo an action."""
 
 from collections.abc import Callable
 from typing import Final
@@ -15,17 +15,20 @@ from app.words.language import tr
 from engine.overrides import override
 
 INFO_MS: Final = 12_000
-"""Time until an information notice disappears.
+"""Time after which an information notice disappears. Assumed.
 
-A notice about a failure stays until it is closed or replaced. Assumed.
+A notice about a failure stays until it is closed or replaced.
 """
 WIDTH_SHARE: Final = 0.7
-"""Maximum share of the page's width."""
+"""Maximum width of the notice as a share of the page's width."""
 EDGE_PX: Final = 6
 
 
 class NoticeBar(QFrame):
-    """Notice above the page of *parent*, at the edge that has neither the pointer nor the keyboard focus."""
+    """Notice that covers an edge of the page *parent*.
+
+    If possible, it covers neither the pointer nor the keyboard focus.
+    """
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -54,26 +57,29 @@ class NoticeBar(QFrame):
 
     @property
     def text(self) -> str:
-        """Text of the visible notice; empty if none is visible."""
+        """Text of the visible notice. Empty if no notice is visible."""
         return "" if self.isHidden() else self._text.text()
 
     @property
     def offer_button(self) -> QPushButton | None:
-        """Button of the current offer."""
+        """Button of the current offer, or None."""
         return None if self.isHidden() or self._act.isHidden() else self._act
 
     @Slot(str)
     def warn(self, text: str) -> None:
-        """Show that an action failed."""
+        """Show a notice about a failure."""
         self._show_text(text, "warn")
 
     @Slot(str)
     def show_info(self, text: str, for_ms: int = INFO_MS) -> None:
-        """Show information; *for_ms* 0: until it is closed or replaced."""
+        """Show information for *for_ms*. 0 means until it is closed or replaced."""
         self._show_text(text, "info", for_ms)
 
     def offer(self, text: str, label: str, do: Callable[[], object], for_s: float | None = None) -> None:
-        """Show *text* with a button *label* that calls *do*, for *for_s* seconds or until it is replaced."""
+        """Show *text* with a button *label* that calls *do*.
+
+        The offer disappears after *for_s* seconds. None means that it stays until it is replaced.
+        """
         self._show_text(text, "info", round(for_s * 1000) if for_s is not None else 0, label)
         self._do = do
 
@@ -110,7 +116,7 @@ class NoticeBar(QFrame):
     # --- position -------------------------------------------------------------------------------------------
 
     def _update_geometry(self) -> None:
-        """Place the notice at the lower edge, or at the upper one if only the lower has pointer or focus."""
+        """Place the notice at the lower edge, or at the upper edge if it disturbs less there."""
         page = self._page
         self.ensurePolished()
         room = page.rect().adjusted(EDGE_PX, EDGE_PX, -EDGE_PX, -EDGE_PX)
@@ -123,9 +129,9 @@ class NoticeBar(QFrame):
         self.setGeometry(min((rect.translated(0, y) for y in edges), key=self._measure_overlap))
 
     def _measure_overlap(self, rect: QRect) -> int:
-        """Return how much a notice at *rect* disturbs.
+        """Return a penalty for a notice at *rect*.
 
-        Covering the pointer counts more than covering the focus.
+        The penalty is higher if it covers the pointer than if it covers the focus.
         """
         page = self._page
         pointer = rect.contains(page.mapFromGlobal(QCursor.pos()))

@@ -1,4 +1,4 @@
-"""Number formats in the language of the interface, independent of the system's locale."""
+"""Number formats in the interface language, independent of the system's locale."""
 
 import locale
 
@@ -8,16 +8,15 @@ from app.words import language
 
 
 def build_number_locale() -> QLocale:
-    """Return the locale for `setLocale` of a field; English for unknown languages, such as the pseudo-locale."""
+    """Return the locale for a number field. Unknown languages, such as the pseudo-locale, use English."""
     is_known = language.get_current_language() in language.LANGUAGES
     return QLocale(language.get_current_language() if is_known else language.ENGLISH)
 
 
 def reset_c_locale() -> None:
-    """Reset the C locale, which Qt changes when the application begins.
+    """Reset the C locale, which Qt changes when the application is created. Call it after that.
 
-    In Turkish the lowercase i gets a dotted capital, so PySide finds no property `interval`. Call it after
-    the QApplication exists.
+    In a Turkish locale, the uppercase form of i has a dot, so PySide does not find the property `interval`.
     """
     for name in ("C.UTF-8", "C"):
         try:

@@ -1,4 +1,4 @@
-"""Base classes of pyqtgraph, which is not typed, with types for the parts in use."""
+"""Typed base classes for pyqtgraph, which has no type hints. Only the parts in use have types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text of scenarios and help pages: Markdown without HTML, which loads nothing from elsewhere."""
+"""Text view for scenarios and help pages. It shows Markdown without HTML and loads no resources."""
 
 from PySide6.QtCore import QEvent, Qt, QUrl, Signal
 from PySide6.QtGui import QImage, QResizeEvent, QTextCursor, QTextDocument
@@ -9,15 +9,15 @@ from engine.overrides import override
 
 
 class Prose(QTextBrowser):
-    """Markdown of unknown origin: without HTML and pictures; links are only reported."""
+    """View for Markdown of unknown origin. It ignores HTML and pictures, and only emits a signal for links."""
 
     link_chosen = Signal(str)
 
     def __init__(self, parent: QWidget | None = None, full_height: bool = False, ours: bool = False) -> None:
-        """Create a text view.
+        """Create the view.
 
-        *full_height*: as high as its text, for a page that scrolls itself. *ours*: the text belongs to the
-        program and may contain tables; a table from another author could have endless cells.
+        *full_height*: make it as high as its text, for a page that scrolls. *ours*: the text is part of the
+        program and may contain tables. A table of another author could have an unlimited number of cells.
         """
         super().__init__(parent)
         feature = QTextDocument.MarkdownFeature
@@ -34,9 +34,9 @@ class Prose(QTextBrowser):
         self.anchorClicked.connect(lambda url: self.link_chosen.emit(url.toString()))
 
     def show_text(self, text: str) -> None:
-        """Show a Markdown text."""
+        """Show *text*, which is Markdown."""
         self.document().setMarkdown(text.strip(), self._reading)
-        self.moveCursor(QTextCursor.MoveOperation.Start)  # otherwise the end of the text is shown
+        self.moveCursor(QTextCursor.MoveOperation.Start)  # otherwise the view would show the end of the text
         self._fit()
 
     @override
@@ -56,8 +56,5 @@ class Prose(QTextBrowser):
             self.setFixedHeight(round(self.document().size().height()) + 2)
 
     def loadResource(self, type: int, name: QUrl | str) -> object:
-        """Return an empty picture for every resource, so that a text cannot make the program open files.
-
-        Without an answer the document would read local files itself.
-        """
+        """Return an empty picture for every resource. Otherwise the document would read local files."""
         return QImage(1, 1, QImage.Format.Format_ARGB32)

@@ -1,4 +1,4 @@
-"""QR code of a text [ISO/IEC 18004], dark on light in every theme because readers expect it."""
+"""QR code of a text [ISO/IEC 18004]. It is dark on light in every theme, because scanners expect that."""
 
 from typing import Final
 
@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from engine.overrides import override
 
 QUIET: Final = 4
-"""Light modules around the code. Known (ISO/IEC 18004)."""
+"""Width of the light margin around the code in modules. Known (ISO/IEC 18004)."""
 SIDE_PX: Final = 260
 LIGHT, DARK = QColor("white"), QColor("black")
 
 
 class QrCode(QWidget):
-    """Square code as large as the available space."""
+    """Square QR code that fills the available space."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -25,7 +25,7 @@ class QrCode(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def show_text(self, text: str) -> None:
-        """Show the code of a text."""
+        """Show the QR code of *text*."""
         code = segno.make(text, micro=False, error="m")
         self.rows = tuple(tuple(row) for row in code.matrix_iter(border=QUIET))
         self.setAccessibleName(text)
@@ -44,7 +44,7 @@ class QrCode(QWidget):
         if not self.rows:
             return
         painter = QPainter(self)
-        # whole pixels, so that all modules are equal
+        # use whole pixels, so that all modules have the same size
         pixels = min(self.width(), self.height()) // len(self.rows)
         side_px = pixels * len(self.rows)
         left, top = (self.width() - side_px) / 2, (self.height() - side_px) / 2

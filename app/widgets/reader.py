@@ -1,4 +1,4 @@
-"""Support for screen readers and keyboards: announcements, row selection, focus."""
+"""Support for screen readers and keyboard use: announcements, row selection and focus."""
 
 from typing import cast
 
@@ -10,20 +10,20 @@ from engine.overrides import override
 
 
 def has_keys(view: QWidget) -> bool:
-    """Return whether the focus is in *view*, or was when its window was last active."""
+    """Return True if the focus is in *view*, or was there when its window was last active."""
     focus = view.window().focusWidget()
-    return focus is not None and view.isAncestorOf(focus)  # Qt counts a widget as an ancestor of itself
+    return focus is not None and view.isAncestorOf(focus)  # in Qt, a widget is an ancestor of itself
 
 
 def forward_focus(view: QWidget, part: QWidget | None) -> None:
-    """Pass the focus to *part* whenever *view* gets it; None means *view* keeps it."""
+    """Pass the focus to *part* whenever *view* receives it. None means that *view* keeps the focus."""
     view.setFocusProxy(cast(QWidget, part))  # the stubs do not allow None
 
 
 def find_key_receiver(view: QWidget) -> QWidget:
-    """Return the part of *view* that gets the keyboard focus.
+    """Return the widget in *view* that should receive the keyboard focus.
 
-    This is the view if it accepts keys, else its table, else the first widget that Tab reaches.
+    This is the view if it accepts keys, or else its table, or else the first widget in Tab order.
     """
     if view.focusProxy() is not None or view.focusPolicy() != Qt.FocusPolicy.NoFocus:
         return view
@@ -36,7 +36,7 @@ def find_key_receiver(view: QWidget) -> QWidget:
 
 
 class HistoryLine(QLineEdit):
-    """Input line: Enter sends it, Up and Down recall earlier lines."""
+    """Input field that sends its line on Enter. Up and Down recall earlier lines."""
 
     line_entered = Signal(str)
 
@@ -47,7 +47,7 @@ class HistoryLine(QLineEdit):
         self.returnPressed.connect(self.send)
 
     def send(self) -> None:
-        """Send the text unless it is blank, and keep it for the arrow keys."""
+        """Send the text unless it is blank, and store it for Up and Down."""
         line = self.text().strip()
         if line:
             self._sent_lines.append(line)
@@ -67,9 +67,9 @@ class HistoryLine(QLineEdit):
 
 
 def announce(widget: QWidget, text: str, urgent: bool = False) -> None:
-    """Let a screen reader say *text*; with *urgent* interrupt it.
+    """Make a screen reader say *text*. If *urgent*, interrupt its current speech.
 
-    Uses an announcement, because Qt does not forward alerts on Linux.
+    It uses an announcement event, because Qt does not forward alert events on Linux.
     """
     if text and QAccessible.isActive():
         event = QAccessibleAnnouncementEvent(widget, text)
@@ -79,16 +79,18 @@ def announce(widget: QWidget, text: str, urgent: bool = False) -> None:
 
 
 def set_box_name(box: QComboBox, name: str) -> None:
-    """Name a combo box for screen readers: on Linux the name is its current value, so the description has it too."""
+    """Name a combo box for screen readers.
+
+    On Linux, they read its value as name, so the description has it too.
+    """
     box.setAccessibleName(name)
     box.setAccessibleDescription(name)
 
 
 def follow_selection(view: QAbstractItemView) -> None:
-    """Make the only selected row the current row.
+    """Make a selected row the current row if it is the only one.
 
-    A selection by a screen reader's own action does not move the current row, but the page shows and changes the
-    current row.
+    A selection by a screen reader does not change the current row, but pages use the current row.
     """
     selection = view.selectionModel()
 
@@ -105,12 +107,12 @@ def follow_selection(view: QAbstractItemView) -> None:
             index = view.model().index(first_range.top(), column, first_range.parent())
             selection.setCurrentIndex(index, selection.SelectionFlag.NoUpdate)
 
-    # Deferred: keys and mouse move the selection first and the current row after it.
+    # Deferred, because keys and mouse change the selection before the current row.
     timer = QTimer(view, singleShot=True, interval=0)
     timer.timeout.connect(follow)
     selection.selectionChanged.connect(lambda *_: timer.start() if QAccessible.isActive() else None)
 
 
 def close_when_chosen(menu: QMenu) -> None:
-    """Close *menu* after one of its entries was used; an action by a screen reader would leave it open."""
+    """Close *menu* after one of its entries was used. A screen reader's action would leave the menu open."""
     menu.triggered.connect(lambda _: menu.hide())

@@ -1,4 +1,4 @@
-"""Save dialog: it appends the file extension and asks before it replaces a file."""
+"""Save dialog that appends the file extension and asks before it replaces a file."""
 
 from collections.abc import Container, Iterable
 from pathlib import Path
@@ -13,22 +13,22 @@ from engine.drill.authoring.scenario import escape_invisible
 def ask_file(
     parent: QWidget, title: str, suggested: str, kinds: str, replaced_by: Container[str] = ()
 ) -> Path | None:
-    """Ask for a file of one of *kinds*, such as "Values (*.csv)"; None means canceled.
+    """Ask for a file of one of *kinds*, such as "Values (*.csv)". Return None if the user cancels.
 
-    A name without an ending gets that of the chosen kind. *replaced_by*: endings that replace any other ending of the
-    entered name.
+    A name without an extension gets the extension of the selected kind. *replaced_by*: extensions that
+    replace any other extension of the entered name.
     """
     chosen_file, kind = QFileDialog.getSaveFileName(parent, title, suggested, kinds)
     if not chosen_file:
         return None
     ending = (kind or kinds).partition("*")[2].partition(")")[0]
     file = atomic_write.add_extension(chosen_file, ending, replace=ending in replaced_by)
-    is_asked = str(file) == chosen_file  # by the dialog itself
+    is_asked = str(file) == chosen_file  # the dialog itself has asked
     return file if is_asked or confirm_replacement(parent, title, [file]) else None
 
 
 def confirm_replacement(parent: QWidget, title: str, files: Iterable[Path]) -> bool:
-    """Ask whether existing *files* may be replaced; return True if none exists."""
+    """Ask whether existing *files* may be replaced. Return True without asking if none exists."""
     names = [escape_invisible(file.name) for file in files if file.exists()]
     if not names:
         return True

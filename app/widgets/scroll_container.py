@@ -1,4 +1,4 @@
-"""Scroll area for contents larger than their place, so that large text on a small screen stays reachable."""
+"""Scroll area for contents larger than their place, so that everything is reachable with large text."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from PySide6.QtWidgets import (
 from engine.overrides import override
 
 LAPTOP: Final = QSize(1000, 540)
-"""Space for a window on a screen of 1024 x 600 with a title bar and a taskbar. Assumed."""
+"""Space for a window on a screen of 1024 x 600 pixels with title bar and taskbar. Assumed."""
 
 
 ANY_SIZE: Final = 16_777_215
-"""No maximum size: Qt's QWIDGETSIZE_MAX, which Python does not have."""
+"""Qt's value for "no maximum size" (QWIDGETSIZE_MAX), which PySide does not provide."""
 
 
 def wrap_in_scroll_area(widget: QWidget) -> ScrollContainer:
-    """Return *widget* in its own scroll area."""
+    """Return a scroll area that contains *widget*."""
     area = ScrollContainer()
     area.set_content(widget)
     return area
 
 
 class ScrollContainer(QScrollArea):
-    """Area that becomes smaller than its content, with scroll bars.
+    """Scroll area that can become smaller than its content.
 
-    A widget that gets the keyboard focus is scrolled into view.
+    It scrolls to a widget that receives the keyboard focus.
     """
 
     def __init__(self) -> None:
@@ -48,37 +48,37 @@ class ScrollContainer(QScrollArea):
         self.verticalScrollBar().rangeChanged.connect(self.follow, Qt.ConnectionType.QueuedConnection)
 
     def set_content(self, widget: QWidget) -> None:
-        """Set *widget* as the content."""
+        """Set the content to *widget*."""
         self.setWidget(widget)
         widget.setAutoFillBackground(False)
         self.viewport().setAutoFillBackground(False)
 
     @Slot()
     def follow(self) -> None:
-        """Scroll to the focused widget, if it is inside."""
+        """Scroll to the focused widget, if it is inside the area."""
         widget, content = QApplication.focusWidget(), self.widget()
         # a clicked widget is already visible; scrolling would move it away from the pointer
         by_mouse = QApplication.mouseButtons() != Qt.MouseButton.NoButton
         if widget is not None and content is not None and self.isAncestorOf(widget) and not by_mouse:
-            self.ensureWidgetVisible(widget)  # a widget larger than the viewport: show the cursor
+            self.ensureWidgetVisible(widget)  # of a widget larger than the viewport, this shows the cursor
             rect = QRect(widget.mapTo(content, QPoint()), widget.size())
             room = self.viewport().size()
             if rect.bottom() < room.height():
-                self.verticalScrollBar().setValue(0)  # the heading above it is in view as well
+                self.verticalScrollBar().setValue(0)  # also show the heading above the widget
             elif rect.width() <= room.width() and rect.height() <= room.height():
                 for corner in (rect.bottomRight() + QPoint(1, 1), rect.topLeft()):
                     self.ensureVisible(corner.x(), corner.y(), 0, 0)
 
 
 _WATCHED: Final = "focus is followed"
-"""Property of the application: one focus handler serves all areas."""
+"""Property of the application that marks the installed focus handler. One handler serves all areas."""
 
 
 def _connect_focus_tracking() -> None:
     app = QApplication.instance()
     if isinstance(app, QApplication) and not app.property(_WATCHED):
         app.setProperty(_WATCHED, True)
-        # deferred until layouts are finished
+        # deferred until the layouts are finished
         app.focusChanged.connect(lambda *_: QTimer.singleShot(0, _scroll_to_focus))
 
 
@@ -91,10 +91,10 @@ def _scroll_to_focus() -> None:
 
 
 class Pages(QStackedWidget):
-    """Stack of pages; hidden pages request no space."""
+    """Stack of pages in which hidden pages request no space."""
 
     went_to = Signal(QWidget, str)
-    """Signal: new page on screen, and its title."""
+    """Signal: new visible page, and its title."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -102,7 +102,7 @@ class Pages(QStackedWidget):
         self.widgetRemoved.connect(self._resize_to_page)
 
     def show_page(self, page: QWidget, title: str) -> None:
-        """Show *page*, and add it to the stack if it is new. An open menu is closed."""
+        """Show *page*, and add it to the stack if it is new. Close an open menu."""
         menu = QApplication.activePopupWidget()
         if isinstance(menu, QMenu):
             menu.hide()
@@ -118,10 +118,10 @@ class Pages(QStackedWidget):
         return index
 
     def heightForWidth(self, width: int) -> int:
-        """Return the minimum height of the page.
+        """Return the minimum height of the visible page.
 
-        For wrapped text, Qt would request the preferred height of tables and panels. The page would then scroll
-        before any of its widgets shrinks.
+        Qt would use the preferred height of tables and panels. The page would then scroll before any widget
+        shrinks.
         """
         page = self.currentWidget()
         layout = page.layout() if page is not None else None
@@ -136,19 +136,19 @@ class Pages(QStackedWidget):
 
 
 def fit_on_screen(window: QWidget, width: int, height: int) -> None:
-    """Make *window* that large, or as large as its screen has room for."""
+    """Resize *window* to *width* and *height*, limited to the available space on its screen."""
     window.resize(QSize(width, height).boundedTo(compute_available_size(window)))
 
 
 def compute_available_size(window: QWidget) -> QSize:
-    """Return the space on the screen of *window* below a title bar."""
+    """Return the space on the screen of *window* without its title bar."""
     room = window.screen().availableGeometry().size()
     bar = window.style().pixelMetric(QStyle.PixelMetric.PM_TitleBarHeight, None, window)
     return QSize(room.width(), room.height() - bar)
 
 
 def keep_readable(window: QWidget, width_units: int, height_units: int) -> None:
-    """Give *window* a minimum size in line heights, if its screen is large enough."""
+    """Set the minimum size of *window* in line heights, limited to the space on its screen."""
     line = window.fontMetrics().height()
     room = compute_available_size(window).boundedTo(LAPTOP)
     window.setMinimumSize(QSize(width_units * line, height_units * line).boundedTo(room))

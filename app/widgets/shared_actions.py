@@ -1,4 +1,4 @@
-"""Offered actions as QAction objects, shared by menus, bars and the palette."""
+"""QAction objects for the offered actions, shared by menus, bars and the command palette."""
 
 from collections.abc import Callable
 
@@ -15,21 +15,21 @@ from engine.model import World
 
 
 class SharedActions(QObject):
-    """Shared QAction objects for the input lines that make sense for a target.
+    """Shared QAction objects for the possible input lines of a target.
 
     The same line always has the same QAction.
     """
 
     requested = Signal(str)
-    """Signal: an input line without its time."""
+    """Signal: input line without its time."""
     pointed = Signal(str)
-    """Signal: input line under the pointer in a menu; empty when it leaves."""
+    """Signal: input line at the pointer in a menu. Empty if the pointer leaves the menu."""
     query_wanted = Signal(str)
-    """Signal: server for a new query window."""
+    """Signal: server for which the user wants a query window."""
     shell_wanted = Signal(str)
-    """Signal: node for a PowerShell prompt."""
+    """Signal: node for which the user wants a PowerShell prompt."""
     connection_wanted = Signal(str)
-    """Signal: application whose connection string is wanted."""
+    """Signal: application whose connection string the user wants to see."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -45,12 +45,15 @@ class SharedActions(QObject):
         """Opened database. With many databases, actions on a server are offered only for this database."""
 
     def list_actions(self, world: World, target: ActionTarget, palette: QPalette) -> list[QAction]:
-        """Return the actions for *target* now, repairs first; icons in the colors of *palette*."""
+        """Return the current actions for *target*, repairs first. Icons have the colors of *palette*."""
         offers = list_offers(world, target, self.truth, self.opened)
         return [self._build_action(offer, theme.get_tokens(palette)) for offer in offers]
 
     def fill_menu(self, menu: QMenu, world: World, target: ActionTarget) -> None:
-        """Add the actions for *target* to *menu*: repairs separate from faults, rarer ones in submenus."""
+        """Add the actions for *target* to *menu*.
+
+        Repairs are separate from faults, and rare actions are in submenus.
+        """
         add_heading(menu, target.title)
         self._watch(menu)
         if target.kind == "client":
@@ -84,7 +87,7 @@ class SharedActions(QObject):
                 menu.addAction(self._build_shell_action(name))
 
     def _watch(self, menu: QMenu) -> None:
-        """Signal which action of *menu* and its submenus is highlighted."""
+        """Emit `pointed` when an action of *menu* or its submenus is highlighted."""
         if not menu.property("watched"):
             menu.setProperty("watched", True)
             menu.hovered.connect(lambda action: self.pointed.emit(action.property("line") or ""))
@@ -104,7 +107,7 @@ class SharedActions(QObject):
         return self._get_request_action(tr("PowerShell on {node}").format(node=node), self.shell_wanted, node)
 
     def _get_request_action(self, text: str, request: SignalInstance, target: str) -> QAction:
-        """Return the action that emits *request* for *target*; each is created once."""
+        """Return the action that emits *request* with *target*. Create it at the first call."""
         key = f"{text}/{target}"
         action = self._actions.get(key)
         if action is None:
@@ -131,7 +134,7 @@ class SharedActions(QObject):
 
 
 def add_heading(menu: QMenu, text: str) -> None:
-    """Add a title to *menu*; a style sheet that draws separators hides the text of a section."""
+    """Add a title to *menu*. A menu section would not work, because the style sheet hides its text."""
     title = menu.addAction(text)
     title.setEnabled(False)
     title.setFont(theme.resize_font(menu.font(), 1.0, bold=True))

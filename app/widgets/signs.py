@@ -1,4 +1,4 @@
-"""Appearance of topology and stage: fonts, marks, chips and queue bars from the theme's tokens."""
+"""Symbols of topology and stage: fonts, marks, chips and queue bars in the colors of the theme."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator
@@ -16,7 +16,7 @@ from app.words.language import tr
 
 
 class SceneStyle(Struct, frozen=True):
-    """Tokens and fonts of the scene; recreated when theme or font size change."""
+    """Colors and fonts of a scene. It is created again when the theme or the font size changes."""
 
     colors: ThemeTokens
     font: QFont
@@ -24,15 +24,15 @@ class SceneStyle(Struct, frozen=True):
     bold: QFont
     title: QFont
     narrow: bool = False
-    """True if cards are compact, because the text of wide ones would be too small."""
+    """True for compact cards, which are used if the text of wide cards would be too small."""
 
     @property
     def unit(self) -> float:
-        """Height of a line of normal text, the unit of all sizes, so that the scene follows the font."""
+        """Height of a line of normal text. All sizes are multiples of it, so the scene follows the font."""
         return QFontMetricsF(self.font).height()
 
     def compute_width(self, text: str, font: QFont | None = None) -> float:
-        """Return the width of a text in pixels."""
+        """Return the width of *text* in pixels."""
         return QFontMetricsF(font or self.font).horizontalAdvance(text)
 
     def get_tone_color(self, name: str) -> QColor:
@@ -40,12 +40,12 @@ class SceneStyle(Struct, frozen=True):
         return self.colors.get_color(name)
 
     def get_soft_color(self, name: str) -> QColor:
-        """Return the soft background of a tone."""
+        """Return the soft background color of a tone."""
         return self.colors.get_color(f"{name}_soft")
 
 
 def build_scene_style(colors: ThemeTokens, font: QFont) -> SceneStyle:
-    """Return the style for a theme and font."""
+    """Build the style for a theme and a font."""
     return SceneStyle(
         colors=colors,
         font=font,
@@ -141,7 +141,7 @@ _STROKED: Final[dict[str, Callable[[], QPainterPath]]] = {
 
 
 def draw_mark(painter: QPainter, shape: str, box: QRectF, color: QColor) -> None:
-    """Draw the symbol *shape* (of a StatusSign) into *box*."""
+    """Draw the symbol *shape* (of a StatusSign) in *box*."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.translate(box.topLeft())
@@ -167,7 +167,7 @@ def draw_mark(painter: QPainter, shape: str, box: QRectF, color: QColor) -> None
 
 
 def draw_text(painter: QPainter, text: str, position: QPointF, font: QFont, color: QColor) -> float:
-    """Draw *text* with the left end of its base line at *position*; returns its width."""
+    """Draw *text* with the left end of its baseline at *position*. Return its width."""
     painter.setFont(font)
     painter.setPen(color)
     painter.drawText(position, text)
@@ -182,7 +182,10 @@ def draw_sign(
     font: QFont | None = None,
     quiet: bool = False,
 ) -> float:
-    """Draw symbol and text with the base line at *position*; with *quiet* the text of a good sign is muted."""
+    """Draw symbol and text of *sign* with the baseline at *position*. Return the width.
+
+    If *quiet*, the text of a sign without a problem is muted.
+    """
     font = font or style.small
     metrics = QFontMetricsF(font)
     side_px = metrics.ascent() * 0.85
@@ -195,7 +198,7 @@ def draw_sign(
 
 
 def compute_sign_width(sign: StatusSign, style: SceneStyle, font: QFont | None = None) -> float:
-    """Return the width of a sign in pixels."""
+    """Return the width of *sign* in pixels."""
     metrics = QFontMetricsF(font or style.small)
     return metrics.ascent() * 0.85 * 1.35 + metrics.horizontalAdvance(sign.label)
 
@@ -203,7 +206,7 @@ def compute_sign_width(sign: StatusSign, style: SceneStyle, font: QFont | None =
 def draw_chip(
     painter: QPainter, sign: StatusSign, box: QRectF, style: SceneStyle, font: QFont | None = None
 ) -> None:
-    """Draw a sign on its soft background, filling *box*."""
+    """Draw *sign* on its soft background, which fills *box*."""
     font = font or style.small
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -219,7 +222,7 @@ def draw_chip(
 
 @contextmanager
 def squeeze(painter: QPainter, box: QRectF, width: float) -> Iterator[None]:
-    """Compress drawings of *width* from the left of *box* to the width of *box*, if they are wider."""
+    """Condense drawings of *width* to the width of *box* in this context, if they are wider."""
     painter.save()
     if width > box.width():
         painter.translate(box.left(), 0.0)
@@ -230,7 +233,7 @@ def squeeze(painter: QPainter, box: QRectF, width: float) -> Iterator[None]:
 
 
 def draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: SceneStyle) -> None:
-    """Draw name, bar and size of a queue in one line; on a compact card the bar is below them."""
+    """Draw name, bar and size of a queue in one line. On a compact card, the bar is below name and size."""
     words = style.compute_width(f"{tr(queue.name)} {queue.scale_text}", style.small)
     with squeeze(painter, box, words if style.narrow else 0.0):
         squeezed_box = QRectF(box)
@@ -278,13 +281,13 @@ def build_arrow_head(tip: QPointF, angle: float, size: float) -> QPolygonF:
 
 
 GAP_PX = 6.0
-"""Distance between label and plot."""
+"""Distance between a label and the plot."""
 
 
 def draw_levels(
     painter: QPainter, plot: QRectF, levels: Iterable[tuple[float, str]], colors: ThemeTokens
 ) -> None:
-    """Draw *levels*: share of the height of *plot*, 0 at the bottom, and the text, in the font of *painter*."""
+    """Draw horizontal lines with labels. *levels*: height as a share of *plot* (0 is the bottom), and text."""
     line = QFontMetricsF(painter.font()).height()
     for share, words in levels:
         y = plot.bottom() - plot.height() * share

@@ -1,4 +1,4 @@
-"""Small curve above the text of a cell."""
+"""Delegate that draws a small curve above the text of a cell."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -16,12 +16,15 @@ SIDE_PX: Final = 7.0
 
 
 class Sparkline(QStyledItemDelegate):
-    """Curve above the text of a cell. All rows have the same scales for comparison."""
+    """Delegate that draws a curve above the text of a cell. All rows have the same scale."""
 
     def __init__(
         self, table: TableView, points: Callable[[Any], Sequence[tuple[float, float]]], maximum: float
     ) -> None:
-        """Create the delegate; *points* of a row: position from 0 on, and value from 0 to *maximum*."""
+        """Create the delegate.
+
+        *points* returns (position, value) of a row's points, with values from 0 to *maximum*.
+        """
         super().__init__(table)
         self._table, self._points, self._maximum = table, points, maximum
         self._measured: Sequence[Any] = ()
@@ -29,7 +32,7 @@ class Sparkline(QStyledItemDelegate):
         """Largest position in the rows of `_measured`."""
 
     def _find_last(self, rows: Sequence[Any]) -> float:
-        """Return the largest position of all rows. Rows that were replaced are a new list."""
+        """Return the maximum position of all rows. It is cached for the same list of rows."""
         if rows is not self._measured:
             self._measured = rows
             self._last = (

@@ -1,4 +1,4 @@
-"""Timeline widget: service and protection as lanes, actions and events as markers."""
+"""Timeline strip with lanes for service and protection, and markers for actions and events."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -42,16 +42,16 @@ from app.words.localization import localize
 from engine.overrides import override
 
 SPANS_S: Final = (120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 28_800, 86_400)
-"""Possible spans of the whole strip. The span grows in steps so that markers do not drift."""
+"""Possible lengths of the time axis. It grows in steps, so that markers do not drift."""
 
 DATABASE, CLIENTS, PROTECTION = mark("database online"), mark("clients working"), mark("protected")
 LANES: Final = (DATABASE, CLIENTS, PROTECTION)
 LANE_PITCH: Final = 1.2
-"""Height of a lane with its gap, in lines of text, if there is space for text in it."""
+"""Height of a lane and its gap in lines of text, if lanes have enough space for text."""
 BAR_LINES: Final = 1.9
-"""Height of all lanes in a bar in lines of text, however many there are: the bar keeps its height in every run."""
+"""Height of all lanes of a bar in lines of text. It does not depend on the number of lanes."""
 LABELED: Final = ("fault", "repair", "failover", "sql", "error", "missed")
-"""Kinds of markers with a label on a roomy strip, the most important first."""
+"""Kinds of markers with a label on a roomy strip, most important first."""
 LABEL_ROOM_PX: Final = 230.0
 """Maximum width of a label."""
 KEYS: Final[dict[int, Callable[[int, int], int]]] = {
@@ -60,11 +60,11 @@ KEYS: Final[dict[int, Callable[[int, int], int]]] = {
     Qt.Key.Key_Home: lambda at, last: 0,
     Qt.Key.Key_End: lambda at, last: last,
 }
-"""Keys that move between markers -> index of the next marker."""
+"""Key that moves between markers -> function of current and last index that returns the new index."""
 
 
 def step_marker(key: int, selected: int | None, count: int, start: int) -> int:
-    """Return the index to which *key* (one of KEYS) moves; *start*: the index before a first step to the right."""
+    """Return the index to which *key* (one of KEYS) moves. *start*: index before a first step to the right."""
     before = selected if selected is not None else count if key == Qt.Key.Key_Left else start
     return KEYS[key](before, count - 1)
 
@@ -73,7 +73,7 @@ NEAR_PX: Final = 7.0
 """Maximum distance between a click and the marker that it selects."""
 LABEL_SCALE: Final = 0.78
 NAMES_FROM_PX: Final = 400
-"""Minimum width of a strip with lane names."""
+"""Minimum width of a strip that shows names of lanes."""
 
 MARKERS: Final = {
     "fault": ("bad", "down", mark("fault")),
@@ -91,17 +91,17 @@ MARKERS: Final = {
     "hint": ("warn", "circle", mark("hint")),
     "note": ("idle", "circle", mark("note")),
 }
-"""Kind of marker -> tone, shape and name. The shape says the same as the color."""
+"""Kind of marker -> tone, shape and name. The shape makes kinds distinguishable without color."""
 
 
 class TimeStrip(QWidget):
-    """Strip from the start to the present or the last known time. A click, or Enter on a marker, selects a moment."""
+    """Strip from the start to the current or last time. A click, or Enter on a marker, selects a time."""
 
     moment_chosen = Signal(float)
-    """Signal: seconds since the start."""
+    """Signal: selected time in seconds since the start."""
 
     def __init__(self, parent: QWidget | None = None, roomy: bool = False) -> None:
-        """Create a strip; *roomy*: on a page to read, not in a bar."""
+        """Create a strip. *roomy*: it is on a page and has space for labels, not in a bar."""
         super().__init__(parent)
         self._roomy = roomy
         self._course = RunTimeline((), ())
@@ -143,9 +143,11 @@ class TimeStrip(QWidget):
         live: bool = True,
         truth: bool = True,
     ) -> None:
-        """Show *course* up to *now_s*; the strip is *length_s* long, or grows with a *live* run.
+        """Show the timeline *course* up to *now_s*.
 
-        Without *truth* it shows only the trainee's actions.
+        The axis has the length *length_s*, or grows with a *live* run.
+
+        If *truth* is False, show only the trainee's own actions.
         """
         self._course, self._now_s, self._length_s, self._live = course, now_s, length_s, live
         self._truth = truth
@@ -155,37 +157,37 @@ class TimeStrip(QWidget):
         self.update()
 
     def show_states(self, lanes: Sequence[tuple[str, Sequence[TimelineSpan]]]) -> None:
-        """Show additional lanes: a name, and mirroring states over time."""
+        """Show additional lanes. *lanes*: name, and states over time."""
         self._extra_lanes = lanes
         self._lane_box = None
         self.updateGeometry()
         self.update()
 
     def show_now(self, now_s: float) -> None:
-        """Show the current time; repaint only after a visible move."""
+        """Set the current time. Repaint only if it moved visibly."""
         before = self._compute_time_position()
         self._now_s = now_s
         if self._compute_time_position() != before:
             self.update()
 
     def _compute_time_position(self) -> tuple[float, int]:
-        """Return the scale, and the number of half pixels that have passed."""
+        """Return the length of the axis in seconds, and the position of the current time in half pixels."""
         return self.span_s, round(self.compute_x(self._now_s) * 2.0)
 
     @Slot(object)
     def show_time(self, t_s: float | None) -> None:
-        """Draw the cursor of all views at *t_s* (seconds since the start), or none."""
+        """Draw the cursor of all views at *t_s* (seconds since the start). None hides the cursor."""
         self._cursor_s = t_s
         self.update()
 
     @Slot(object)
     def show_between(self, span: tuple[float, float] | None) -> None:
-        """Mark the span (seconds since the start) that all views show, or none."""
+        """Mark the time range (seconds since the start) that all views show. None removes the mark."""
         self._shown_span = span
         self.update()
 
     def show_more(self) -> None:
-        """Show additions to the timeline."""
+        """Show entries that were added to the timeline."""
         self._describe()
         self.update()
 
@@ -197,11 +199,11 @@ class TimeStrip(QWidget):
 
     @property
     def markers(self) -> list[TimelineMarker]:
-        """The markers that may be shown."""
+        """Markers that the trainee may see."""
         return [marker for marker in self._course.markers if self._truth or marker.kind in OWN]
 
     def _list_spans(self) -> tuple[list[TimelineSpan], list[TimelineSpan]]:
-        """Return the spans of service and protection that may be shown."""
+        """Return the time ranges by service and by protection that the trainee may see."""
         if not self._truth:
             return [], []
         return self._course.list_service_spans(self._now_s), self._course.list_protection_spans(self._now_s)
@@ -210,14 +212,17 @@ class TimeStrip(QWidget):
 
     @property
     def span_s(self) -> float:
-        """Time that the full width represents."""
+        """Length of the time axis in seconds."""
         if not self._live:
             return max(1.0, self._now_s)
         grown = next((float(span) for span in SPANS_S if span >= self._now_s * 1.02), self._now_s * 1.02)
         return grown if self._length_s is None else max(self._now_s, min(grown, self._length_s))
 
     def _compute_lanes(self) -> QRectF:
-        """Return both lanes, cached until size or font change, because every marker needs them."""
+        """Return the rectangle of all lanes.
+
+        It is cached until size or font change, because every marker needs it.
+        """
         if self._lane_box is None:
             line = self.fontMetrics().height()
             left, right = compute_lane_sides(self)
@@ -227,19 +232,19 @@ class TimeStrip(QWidget):
         return self._lane_box
 
     def _compute_lane_lines(self) -> float:
-        """Return height of all lanes in lines of text."""
+        """Return the height of all lanes in lines of text."""
         if self._roomy or self._extra_lanes:
             return (len(self._list_fixed_lanes()) + len(self._extra_lanes)) * LANE_PITCH
         return BAR_LINES
 
     def _compute_head_lines(self) -> float:
-        """Return the height above the lanes in lines of text: markers, and their labels."""
+        """Return the height above the lanes in lines of text, for markers and their labels."""
         return 2.25 if self._roomy else 0.95
 
     def _list_fixed_lanes(self) -> list[str]:
-        """Return the lanes above those of the states.
+        """Return the names of the lanes above the state lanes.
 
-        The lanes of clients and of protection are there only if the run has such data.
+        Lanes of clients and of protection exist only if the run has such data.
         """
         lane_flags = {CLIENTS: self._course.has_clients, PROTECTION: self._course.has_protection}
         return [lane for lane in LANES if lane_flags.get(lane, True)]
@@ -260,13 +265,13 @@ class TimeStrip(QWidget):
         return lanes.left() + t_s / self.span_s * lanes.width()
 
     def compute_time(self, x: float) -> float:
-        """Return the time at a pixel in seconds."""
+        """Return the time at *x* in seconds."""
         lanes = self._compute_lanes()
         t_s = (x - lanes.left()) / lanes.width() * self.span_s
         return min(self._now_s, max(0.0, t_s))
 
     def find_marker_near(self, x: float) -> TimelineMarker | None:
-        """Return the marker within a finger's breadth of *x*."""
+        """Return the closest marker within NEAR_PX of *x*, or None. Less important kinds come last."""
         markers = [marker for marker in self.markers if abs(self.compute_x(marker.t_s) - x) <= NEAR_PX]
         return min(markers, key=lambda m: (m.kind in MERGED, abs(self.compute_x(m.t_s) - x)), default=None)
 
@@ -315,15 +320,13 @@ class TimeStrip(QWidget):
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1.5, 1.5, -1.5, -1.5), 5, 5)
 
     def _select_markers(self) -> list[TimelineMarker]:
-        """Return the markers, less important ones first so that they are drawn below.
+        """Return the markers in drawing order, less important ones first.
 
-        At most one of a kind per pixel.
+        There is at most one marker of a kind per pixel.
         """
         lanes = self._compute_lanes()
-        left_px, pitch = (
-            lanes.left(),
-            lanes.width() / self.span_s,
-        )  # faster than `compute_x`: a day of faults has 50,000 markers
+        # faster than `compute_x`, because a day of faults has 50,000 markers
+        left_px, pitch = lanes.left(), lanes.width() / self.span_s
         markers_by_place = {
             (marker.kind, int(left_px + marker.t_s * pitch)): marker for marker in self.markers
         }
@@ -337,7 +340,7 @@ class TimeStrip(QWidget):
         return QRectF(left, lane.top(), max(1.0, right - left), lane.height())
 
     def _draw_word(self, painter: QPainter, box: QRectF, text: str, colors: ThemeTokens) -> None:
-        """Draw a word in the middle of a span, if it fits."""
+        """Draw a word in the center of *box*, if it fits."""
         painter.setFont(theme.resize_font(self.font(), LABEL_SCALE * 0.9))
         width = painter.fontMetrics().horizontalAdvance(text) + 8.0
         if width <= box.width():
@@ -355,7 +358,7 @@ class TimeStrip(QWidget):
             painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, name)
 
     def _draw_labels(self, painter: QPainter, colors: ThemeTokens) -> None:
-        """Write what happened above the most important markers, where there is room."""
+        """Draw labels above the most important markers, where there is space."""
         font = theme.resize_font(self.font(), 0.92, bold=True)
         metrics, lanes = QFontMetricsF(font), self._compute_lanes()
         used_spans: list[tuple[float, float]] = []
@@ -398,7 +401,7 @@ class TimeStrip(QWidget):
         )
 
     def _draw_chosen(self, painter: QPainter, colors: ThemeTokens, lanes: QRectF) -> None:
-        """Draw the span and the time that all views show."""
+        """Draw the time range and the cursor that all views share."""
         if self._shown_span is not None:
             left, right = (self.compute_x(t_s) for t_s in self._shown_span)
             painter.setPen(QPen(colors.accent, 1.5))
@@ -462,7 +465,7 @@ class TimeStrip(QWidget):
             super().keyPressEvent(event)
 
     def _show_marker(self, marker: TimelineMarker) -> None:
-        """Describe the marker under the keyboard cursor, also to screen readers."""
+        """Show the tooltip of the marker at the keyboard cursor, and announce it to screen readers."""
         tip = _format_tip(marker)
         self.setAccessibleDescription(tip)
         announce(self, tip)
@@ -488,7 +491,7 @@ _STATE_FILL: Final = {
     "SUSPENDED": ("bad", Qt.BrushStyle.BDiagPattern),
     "DISCONNECTED": ("bad", Qt.BrushStyle.BDiagPattern),
 }
-"""Colors of lanes, with a pattern for problems."""
+"""State -> color and pattern of a lane. The pattern marks problems."""
 
 
 def _paint_fill(painter: QPainter, box: QRectF, fill: tuple[str, Qt.BrushStyle], colors: ThemeTokens) -> None:
@@ -499,7 +502,7 @@ def _paint_fill(painter: QPainter, box: QRectF, fill: tuple[str, Qt.BrushStyle],
 
 
 def draw_shape(painter: QPainter, shape: str, center: QPointF, size: float) -> None:
-    """Draw a marker of half-width *size*."""
+    """Draw the shape of a marker. *size* is half of its width."""
     x, y = center.x(), center.y()
     points: dict[str, list[tuple[float, float]]] = {
         "down": [(-1, -0.9), (1, -0.9), (0, 1)],
@@ -532,7 +535,7 @@ def draw_shape(painter: QPainter, shape: str, center: QPointF, size: float) -> N
 
 
 def compute_lane_names_px(widget: QWidget) -> float:
-    """Return the width for the names of the lanes, on a wide strip."""
+    """Return the width for the names of the lanes. A narrow strip has no names."""
     if widget.width() < NAMES_FROM_PX:
         return 0.0
     metrics = QFontMetricsF(theme.resize_font(widget.font(), LABEL_SCALE))
@@ -540,13 +543,13 @@ def compute_lane_names_px(widget: QWidget) -> float:
 
 
 def compute_lane_sides(widget: QWidget) -> tuple[float, float]:
-    """Return the left and right edge of the time axis in *widget*. Widgets below a strip use the same scale."""
+    """Return the left and right end of the time axis in *widget*. Widgets below a strip use the same axis."""
     left_px = compute_lane_names_px(widget) + 10.0
     return left_px, max(left_px + 20.0, widget.width() - 10.0)
 
 
 def draw_times(painter: QPainter, widget: QWidget, lanes: QRectF, span_s: float) -> None:
-    """Draw times of the run below *lanes*, whose width represents *span_s*."""
+    """Draw time labels below *lanes*, whose width represents *span_s*."""
     painter.setFont(theme.resize_font(widget.font(), 0.8))
     metrics = painter.fontMetrics()
     step = choose_step(span_s, max(2, int(lanes.width() / (metrics.horizontalAdvance("00:00") * 2.2))))
@@ -562,7 +565,7 @@ def draw_times(painter: QPainter, widget: QWidget, lanes: QRectF, span_s: float)
 
 
 def choose_step(span_s: float, marks: int) -> float:
-    """Return a round distance of axis labels in seconds, minutes or hours, for at most *marks* of them."""
+    """Return a round interval of axis labels in seconds, so that there are at most *marks* labels."""
     steps = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800)
     return next((float(step) for step in steps if span_s / step <= marks), span_s)
 

@@ -1,4 +1,4 @@
-"""Table for all lists: columns as functions of a row, rows that grow at the end, copying as in spreadsheets."""
+"""Table for all lists: columns are functions of a row, rows can be appended, and cells can be copied."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -50,14 +50,14 @@ from engine.overrides import override
 
 CELL_PADDING_PX: Final = 14
 EMPTY_MARGIN_PX: Final = 16
-"""Margin around the sentence in a table without rows."""
+"""Margin around the text of a table without rows."""
 
 BY_KEY: Final = frozenset(
     {Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason}
 )
 _CTRL_SHIFT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
 TO_THE_END: Final = tuple(QKeyCombination(_CTRL_SHIFT, key) for key in (Qt.Key.Key_Home, Qt.Key.Key_End))
-"""Keys with which Qt moves without selecting the cells in between."""
+"""Keys that Qt does not use to select the cells in between."""
 
 Index = QModelIndex | QPersistentModelIndex
 NOWHERE = QModelIndex()
@@ -71,33 +71,36 @@ class TableColumn(Struct, frozen=True, kw_only=True):
     title: str
     text: Callable[[Any], str]
     tone: Callable[[Any], str | None] = lambda row: None
-    """Function that returns the theme token of the text; None for the default."""
+    """Function that returns the name of the text's theme color, or None for the default."""
     tip: Callable[[Any], str] | None = None
     is_number: bool = False
-    """True for numbers, which are right-aligned."""
+    """True for numbers, which are aligned right."""
     sample: str = ""
-    """Text that sets the initial width, or the longest of several lines, in English and in the interface language.
+    """Sample text for the initial width. Of several lines, the longest counts, also in the interface
+    language.
 
-    Without it the width follows the title.
+    Without a sample, the title determines the width.
     """
     detail: Callable[[Any], str] | None = None
-    """Function that returns a second line; rows of a table with such a column are two lines high (two_lines.py)."""
+    """Function that returns a second line. If a column has one, rows are two lines high (two_lines.py)."""
     bold: Callable[[Any], bool] | None = None
     sign: Callable[[Any], str | None] | None = None
-    """Function that returns the icon before the text, in the color of its tone; None for none."""
+    """Function that returns the name of the icon before the text, or None. The icon has the color of the
+    tone.
+    """
     spoken: Callable[[Any], str] | None = None
-    """Text of the cell for a screen reader; None for the text of the cell."""
+    """Function that returns the text for a screen reader. None means the text of the cell."""
     is_name: bool = False
-    """True if the title is a name or SQL Server's term, which is the same in every language."""
+    """True if the title is a name or a term of SQL Server, which is not translated."""
 
     @property
     def heading(self) -> str:
-        """The title in the language of the interface."""
+        """Title in the interface language."""
         return self.title if self.is_name else tr(self.title)
 
 
 class CellLook(Struct, frozen=True):
-    """Style of a cell that a delegate paints."""
+    """Style of a cell, for delegates that paint cells."""
 
     rect: QRect
     palette: QPalette
@@ -107,7 +110,7 @@ class CellLook(Struct, frozen=True):
 
 
 def read_look(option: QStyleOptionViewItem) -> CellLook:
-    """Return the inherited fields of *option*, which the stubs of PySide lack."""
+    """Return the inherited fields of *option*. The PySide stubs do not contain them."""
     option_fields: Any = option
     return CellLook(
         option_fields.rect,
@@ -120,27 +123,31 @@ def read_look(option: QStyleOptionViewItem) -> CellLook:
 
 @cache
 def _compute_text_width(font: str, text: str) -> int:
-    """Return the width of *text* in pixels. Cached: tables measure the same headings at every style change."""
+    """Return the width of *text* in pixels.
+
+    It is cached, because tables measure headings at every style change.
+    """
     described = QFont()
     described.fromString(font)
     return QFontMetrics(described).horizontalAdvance(text)
 
 
 def escape_tip(text: str) -> str:
-    """Return a tooltip that shows *text* unchanged: Qt could treat it as HTML, which may name files."""
-    if "<" not in text and "&lt;" not in text:  # Qt would treat the text as HTML
+    """Return a tooltip that shows *text* unchanged. Qt could interpret it as HTML, which can refer to files."""
+    # without these characters, Qt does not interpret the text as HTML
+    if "<" not in text and "&lt;" not in text:
         return text
     return f"<p style='white-space: pre-wrap'>{escape(text)}</p>"
 
 
 def show_plain_text(window: QWidget) -> None:
-    """Show the texts of all labels of *window* unchanged: Qt could treat them as HTML."""
+    """Make all labels of *window* show their texts unchanged. Qt could interpret them as HTML."""
     for label in window.findChildren(QLabel):
         label.setTextFormat(Qt.TextFormat.PlainText)
 
 
 class TableModel(QAbstractTableModel):
-    """Rows of any kind with *columns*; `keep` filters them."""
+    """Table model with rows of any type. `keep` filters the rows."""
 
     def __init__(self, columns: Sequence[TableColumn] = (), parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -156,16 +163,16 @@ class TableModel(QAbstractTableModel):
 
     @property
     def rows(self) -> Sequence[Any]:
-        """The rows that are shown."""
+        """Visible rows."""
         return self._rows
 
     @property
     def total(self) -> int:
-        """Return the number of rows, including rows that are not shown."""
+        """Number of rows, including hidden rows."""
         return len(self._all)
 
     def replace(self, rows: Iterable[object], columns: Sequence[TableColumn] | None = None) -> None:
-        """Show other rows, optionally with other columns."""
+        """Replace the rows, and the columns if *columns* is not None."""
         self.beginResetModel()
         if columns is not None:
             self.columns = tuple(columns)
@@ -178,7 +185,7 @@ class TableModel(QAbstractTableModel):
         self.replace(self._all, columns)
 
     def append(self, rows: Iterable[object]) -> None:
-        """Add rows at the end."""
+        """Append rows."""
         new = list(rows)
         self._all += new
         new_rows = self._filter_rows(new)
@@ -189,7 +196,7 @@ class TableModel(QAbstractTableModel):
             self.endInsertRows()
 
     def update(self, rows: Sequence[object]) -> None:
-        """Replace the rows; selection and scroll position stay if their number does."""
+        """Replace the rows. If their number is unchanged, selection and scroll position stay."""
         if len(rows) != len(self._all) or self._keep is not None:
             self.replace(rows)
         elif list(rows) != self._all:
@@ -198,7 +205,7 @@ class TableModel(QAbstractTableModel):
             self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(self.columns) - 1))
 
     def keep(self, is_shown: Callable[[Any], bool] | None) -> None:
-        """Show only the rows for which *is_shown* is true; None shows all."""
+        """Show only rows for which *is_shown* returns True. None shows all rows."""
         self._keep = is_shown
         self.replace(self._all)
 
@@ -250,7 +257,10 @@ class TableModel(QAbstractTableModel):
 
 
 class TableView(QTableView):
-    """Read-only table that copies as in spreadsheets, leaves Tab to the window and follows its end."""
+    """Read-only table.
+
+    Cells are copied as in spreadsheets, Tab leaves the table, and it scrolls with new rows.
+    """
 
     def __init__(self, model: TableModel, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -282,7 +292,7 @@ class TableView(QTableView):
         self._at_end = True
 
     def show_as_grid(self) -> None:
-        """Show lines, row numbers and selectable cells, as in a result set."""
+        """Show grid lines and row numbers, and select cells instead of rows, as in a result set."""
         self.setShowGrid(True)
         self.setAlternatingRowColors(False)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
@@ -291,21 +301,21 @@ class TableView(QTableView):
         self.horizontalHeader().setStretchLastSection(False)
 
     def show_rows(self, count: int) -> None:
-        """Set the height to *count* rows under the header, without scroll bars."""
+        """Set the height to *count* rows and the header, without scroll bars."""
         self._rows_shown = count
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._fit()
 
     def set_empty_text(self, sentence: str) -> None:
-        """Set the text that an empty table shows: the reason and the next step."""
+        """Set the text of an empty table: the reason and the next step."""
         if sentence != self._empty:
             self._empty = sentence
             self._describe()
             self.viewport().update()
 
     def _describe(self) -> None:
-        """Set the text of an empty table as its accessible description. A table with rows needs no description."""
+        """Set the text of an empty table as its accessible description. A table with rows has no description."""
         self.setAccessibleDescription("" if self.table.rowCount() else self._empty)
 
     @override
@@ -319,7 +329,7 @@ class TableView(QTableView):
             painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.TextFlag.TextWordWrap, self._empty)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Keep the position of a list that follows its end; Qt would go to the first row."""
+        """Keep the scroll position of a list that follows its end. Qt would go to the first row."""
         bar, count = self.verticalScrollBar(), self.table.rowCount()
         if event.reason() in BY_KEY and count and not self.currentIndex().isValid():
             at_end = bar.maximum() > 0 and bar.value() >= bar.maximum()
@@ -352,7 +362,7 @@ class TableView(QTableView):
             selection.select(current_index, selection.SelectionFlag.Select | self._get_row_flag())
 
     def _select_to(self, to_end: bool) -> None:
-        """Select from the current cell to the first or last one, as in the grids of Management Studio."""
+        """Select from the current cell to the first or last cell, as in the grids of Management Studio."""
         current_index, selection = self.currentIndex(), self.selectionModel()
         row, column = (self.table.rowCount() - 1, self.table.columnCount() - 1) if to_end else (0, 0)
         end = self.table.index(row, column)
@@ -361,7 +371,7 @@ class TableView(QTableView):
         self.scrollTo(end)
 
     def _get_row_flag(self) -> QItemSelectionModel.SelectionFlag:
-        """Return the flag that selects whole rows in a table where only rows can be selected."""
+        """Return the flag that selects whole rows, if only rows can be selected."""
         rows = self.selectionBehavior() == QAbstractItemView.SelectionBehavior.SelectRows
         flag = QItemSelectionModel.SelectionFlag
         return flag.Rows if rows else flag.NoUpdate
@@ -372,7 +382,7 @@ class TableView(QTableView):
         self._fit_height()
 
     def copy(self, headers: bool = False) -> None:
-        """Put the selected cells on the clipboard, with the column titles on top if *headers*."""
+        """Copy the selected cells to the clipboard, with the column titles on top if *headers*."""
         selection = self.selectionModel().selection()
         columns_by_row: dict[int, set[int]] = {}
         """Row -> its columns, from ranges: the indexes of a whole table would be tens of thousands of objects."""
@@ -419,9 +429,9 @@ class TableView(QTableView):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
 
     def _fit(self) -> None:
-        """Fit row height and first column widths to the current font."""
+        """Adapt the row height and the initial column widths to the current font."""
         metrics = self.fontMetrics()
-        # rows whose minimum was changed no longer follow the default
+        # otherwise rows would not follow the default size after the minimum was changed
         self.verticalHeader().setMinimumSectionSize(1)
         two_lines = any(column.detail is not None for column in self.table.columns)
         height = metrics.height()

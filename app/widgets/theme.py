@@ -1,8 +1,8 @@
-"""Colors, fonts, icons and style: one set of tokens for widgets, scene and plots.
+"""Colors, fonts, icons and style of the program, as one set of tokens for widgets, scenes and plots.
 
-A view calls `get_tokens(self.palette())` on creation and after each change that `call_after_events` reports;
-there is no global "current theme". Text tokens reach a contrast of 4.5:1 on every intended background, marks 3:1
-(tests/app/widgets/test_theme.py).
+A view calls `get_tokens(self.palette())` when it is created and after each change that `call_after_events`
+reports. There is no global "current theme". Text colors have a contrast of 4.5:1 on every intended
+background, and symbols 3:1 (tests/app/widgets/test_theme.py).
 """
 
 import gc
@@ -32,7 +32,7 @@ CHOICES: Final = (SYSTEM, LIGHT, DARK, CONTRAST)
 
 
 class ThemeTokens(Struct, frozen=True):
-    """Colors by their meaning. `*_soft` is the background for text of the same name."""
+    """Colors by meaning. `*_soft` is the background for text in the color of the same name."""
 
     name: str
     dark: bool
@@ -43,10 +43,10 @@ class ThemeTokens(Struct, frozen=True):
     raised: QColor
     """Background of cards, headers and alternate rows."""
     border: QColor
-    """Lines between objects; decoration, never the only sign of a state."""
+    """Lines between objects. They are decoration and never the only sign of a state."""
     text: QColor
     muted: QColor
-    """Less important text, axes."""
+    """Less important text, and axes."""
     accent: QColor
     on_accent: QColor
     selection: QColor
@@ -61,10 +61,12 @@ class ThemeTokens(Struct, frozen=True):
     info: QColor
     info_soft: QColor
     idle: QColor
-    """Off, unknown, not applicable."""
+    """Objects that are off, unknown or not applicable."""
     idle_soft: QColor
     series: tuple[QColor, ...]
-    """Lines of plots and colors of servers, in the order of `SERIES`; distinguishable with red-green blindness."""
+    """Colors of plot lines and servers, in the order of `SERIES`. People with red-green blindness can
+    distinguish them.
+    """
     keyword: QColor
     string: QColor
     number: QColor
@@ -72,7 +74,7 @@ class ThemeTokens(Struct, frozen=True):
     function: QColor
 
     def get_color(self, name: str) -> QColor:
-        """Return the color *name*, for tables that contain names of colors.
+        """Return the color *name*. Tables contain such names.
 
         Raises AttributeError for an unknown name.
         """
@@ -80,7 +82,7 @@ class ThemeTokens(Struct, frozen=True):
         return color
 
     def get_server_color(self, index: int) -> QColor:
-        """Return the color of server number *index* of a drill, the same in every view."""
+        """Return the color of the server with number *index* in the drill. It is the same in every view."""
         return self.series[index % len(self.series)]
 
 
@@ -113,12 +115,12 @@ def build_dark_theme() -> ThemeTokens:
 
 @cache
 def build_high_contrast_theme() -> ThemeTokens:
-    """Return the high-contrast theme: text at 7:1 or more and visible lines, for bright rooms and weak eyes."""
+    """Return the high-contrast theme for bright rooms and low vision: text at 7:1 or more, and visible lines."""
     return _build_tokens(CONTRAST, True)
 
 
 def get_tokens(palette: QPalette) -> ThemeTokens:
-    """Return the tokens that belong to *palette*."""
+    """Return the tokens of the theme to which *palette* belongs."""
     if palette.color(QPalette.ColorRole.Window) == build_high_contrast_theme().window:
         return build_high_contrast_theme()
     return (
@@ -129,7 +131,7 @@ def get_tokens(palette: QPalette) -> ThemeTokens:
 
 
 def add_alpha(color: QColor, alpha: int) -> QColor:
-    """Return *color* with opacity *alpha*, from 0 (invisible) to 255 (opaque)."""
+    """Return *color* with the opacity *alpha*, from 0 (invisible) to 255 (opaque)."""
     result = QColor(color)
     result.setAlpha(alpha)
     return result
@@ -138,20 +140,20 @@ def add_alpha(color: QColor, alpha: int) -> QColor:
 # --- fonts --------------------------------------------------------------------------------------------------
 
 BOX: Final = 0.75
-"""Side of a check box in line heights."""
+"""Size of a check box in line heights."""
 BASE_POINTS: Final = 10.0
-"""Text size at font scale 1. Assumed: the default of Windows and most Linux desktops, rounded."""
+"""Text size in points at font scale 1. Assumed: the rounded default of Windows and most Linux desktops."""
 
 
 def build_fixed_font(scale: float = 1.0) -> QFont:
-    """Return the system's fixed-width font; *scale* is relative to ordinary text."""
+    """Return the system's fixed-width font. *scale* is relative to normal text."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
     font.setPointSizeF(QApplication.font().pointSizeF() * scale)
     return font
 
 
 def resize_font(font: QFont, scale: float, bold: bool = False) -> QFont:
-    """Return *font* in another size."""
+    """Return *font* with its size multiplied by *scale*."""
     new_font = QFont(font)
     new_font.setPointSizeF(font.pointSizeF() * scale)
     new_font.setBold(bold)
@@ -164,13 +166,16 @@ ICON_SIZES: Final = (16, 20, 24, 32, 48)
 
 
 def load_icon(name: str, colors: ThemeTokens, color: QColor | None = None) -> QIcon:
-    """Return `assets/icons/NAME.svg`, drawn in *color* or else in that of text, and faintly when disabled."""
+    """Return the icon `assets/icons/NAME.svg` in *color* (default: the text color).
+
+    It is faint when disabled.
+    """
     return _load_icon(name, (color or colors.text).rgba(), _get_faint_color(colors).rgba())
 
 
 @cache
 def _load_icon(name: str, normal: int, disabled: int) -> QIcon:
-    """Return a cached icon: many actions and tools share one, and each is drawn in ten ways."""
+    """Return a cached icon. Many actions share an icon, and each icon is drawn in ten variants."""
     rendered_icon = QIcon()
     for mode, pixmap in ((QIcon.Mode.Normal, normal), (QIcon.Mode.Disabled, disabled)):
         renderer = _load_renderer(name, QColor.fromRgba(pixmap))
@@ -180,7 +185,7 @@ def _load_icon(name: str, normal: int, disabled: int) -> QIcon:
 
 
 def render_pixmap(name: str, color: QColor, size: int) -> QPixmap:
-    """Return the icon in one *color*, *size* device pixels wide and high."""
+    """Return an icon in *color* with a size of *size* device pixels."""
     return _render_pixmap(_load_renderer(name, color), size)
 
 
@@ -213,10 +218,10 @@ def _get_faint_color(colors: ThemeTokens) -> QColor:
 
 @contextmanager
 def _pause_garbage_collection() -> Iterator[None]:
-    """Pause Python's garbage collector.
+    """Pause Python's garbage collector in this context.
 
-    It deletes closed windows without references, while Qt walks through a list of all widgets and would access
-    them.
+    The collector deletes closed windows without references. If that happened while Qt iterates over all
+    widgets, Qt would access deleted widgets.
     """
     collects = gc.isenabled()
     gc.disable()
@@ -229,33 +234,33 @@ def _pause_garbage_collection() -> Iterator[None]:
 
 @_pause_garbage_collection()
 def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> ThemeTokens:
-    """Give the program the theme *choice* and text *font_scale* times the ordinary size."""
+    """Apply the theme *choice* to the program, and scale its text by *font_scale*. Return the tokens."""
     colors = _select_tokens(app, choice)
-    if app.property("styled") is None:  # once: a new style makes Qt polish every widget again
+    if app.property("styled") is None:  # set the style only once, because Qt then polishes every widget
         app.setStyle("Fusion")
         app.setProperty("styled", True)
     font = app.font()
     growth = BASE_POINTS * font_scale / font.pointSizeF()
     fonts = _find_custom_fonts(app)
-    # Qt needs four times as long to replace a style sheet as to remove it and set the new one
+    # Replacing a style sheet takes four times as long as removing it and setting the new one.
     app.setStyleSheet("")
     font.setPointSizeF(BASE_POINTS * font_scale)
     app.setFont(font)
     app.setPalette(build_palette(colors))
-    # last: the style sheet passes palette and font on to all widgets
+    # The style sheet comes last, because it passes palette and font to all widgets.
     app.setStyleSheet(build_style_sheet(colors, QFontMetrics(font).height()))
-    # Setting a sheet restores the fonts that widgets had at the first sheet. Let each widget inherit the font
-    # of its parent again. Parents come first, because Qt lists the widgets in no order, and tab bars would
-    # keep their size.
+    # Setting a style sheet restores the fonts from the time of the first style sheet. Make each widget
+    # inherit the font of its parent again. Parents must come first, otherwise tab bars would keep their size.
     for widget in sorted(app.allWidgets(), key=_count_ancestors) if growth != 1.0 else ():
         if not widget.testAttribute(Qt.WidgetAttribute.WA_SetFont):
             widget.setFont(QFont())
-        if widget.property("primary") == "true":  # the sheet makes its text bold, which the button must know
+        # the style sheet makes its text bold, so its size must be computed again
+        if widget.property("primary") == "true":
             widget.style().unpolish(widget)
             widget.style().polish(widget)
         QApplication.sendEvent(widget, QEvent(QEvent.Type.FontChange))
-    # Some widgets get the palette event while they still have the old palette, which would give icons the
-    # wrong color.
+    # Some widgets receive the palette event while they still have the old palette, so their icons would
+    # have the wrong color.
     for widget in app.allWidgets():
         if _has_palette_handler(widget):
             QApplication.sendEvent(widget, QEvent(QEvent.Type.PaletteChange))
@@ -269,7 +274,7 @@ def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> T
 
 
 def _count_ancestors(widget: QWidget) -> int:
-    """Return the number of ancestors of a widget."""
+    """Return the number of ancestors of *widget*."""
     parent, depth = widget.parentWidget(), 0
     while parent is not None:
         parent, depth = parent.parentWidget(), depth + 1
@@ -277,14 +282,14 @@ def _count_ancestors(widget: QWidget) -> int:
 
 
 def _has_palette_handler(widget: QWidget) -> bool:
-    """Return whether a widget of this program handles a palette change."""
+    """Return True if *widget* is a widget of this program that handles palette changes."""
     return bool(widget.property(FOLLOWS)) or any(
         "changeEvent" in base.__dict__ for base in type(widget).__mro__ if base.__module__.startswith("app.")
     )
 
 
 FOLLOWS: Final = "followsLooks"
-"""Property of the widgets that `call_after_events` has been called for."""
+"""Property that contains the follower of a widget, set by `call_after_events`."""
 PALETTE: Final = (QEvent.Type.PaletteChange,)
 FONT: Final = (QEvent.Type.FontChange,)
 LOOKS: Final = (*PALETTE, *FONT)
@@ -296,14 +301,14 @@ SHOWN: Final = (QEvent.Type.Show,)
 def call_after_events(
     widget: QWidget, kinds: tuple[QEvent.Type, ...], *methods: Callable[[], object]
 ) -> None:
-    """Call *methods* after the widget has processed an event of one of these *kinds*."""
+    """Call *methods* each time after *widget* has processed an event of one of these *kinds*."""
     follower = widget.property(FOLLOWS)
     if not isinstance(follower, _Follower):
         follower = _Follower(widget)
         widget.setProperty(FOLLOWS, follower)
     for method in methods:
         bound_method = cast(MethodType, method)
-        # a strong reference would keep the widget
+        # a strong reference would keep the widget alive
         follower.reactions.append((kinds, ref(bound_method.__self__), bound_method.__name__))
 
 
@@ -325,7 +330,7 @@ class _Follower(QObject):
 
 
 def _find_custom_fonts(app: QApplication) -> list[tuple[QWidget, QFont]]:
-    """Return widgets with a font set by the user, and that font."""
+    """Return the widgets whose font was set explicitly, with their fonts."""
     return [
         (widget, QFont(widget.font()))
         for widget in app.allWidgets()
@@ -348,7 +353,7 @@ def _select_tokens(app: QApplication, choice: str) -> ThemeTokens:
 
 
 def build_palette(colors: ThemeTokens) -> QPalette:
-    """Return a palette that sets every role, so that no color of the desktop remains."""
+    """Return a palette with a color for every role, so that no color of the desktop remains."""
     role, new_palette = QPalette.ColorRole, QPalette()
     for color_role, color in (
         (role.Window, colors.window),
@@ -380,10 +385,10 @@ def build_palette(colors: ThemeTokens) -> QPalette:
 
 
 def build_style_sheet(colors: ThemeTokens, line_px: int = 16) -> str:
-    """Return the style sheet for the plain parts of Fusion: flat tabs, dock titles, headers, primary buttons.
+    """Return the style sheet on top of the Fusion style: flat tabs, dock titles, headers, primary buttons.
 
-    *line_px* is the height of a line. Round shapes need whole pixels: Qt draws a corner square if its radius exceeds
-    half of the box.
+    *line_px* is the line height. Radii must be whole pixels of at most half of the box; otherwise Qt draws
+    square corners.
     """
     names = {key: colors.get_color(key).name() for key in _load_colors()[LIGHT] if key != "series"}
     folder = files("assets") / "style"

@@ -1,4 +1,7 @@
-"""Cells with a sign, a bold line and a detail below it, for lists that are read from a distance."""
+"""Delegate for cells with a symbol, a bold line and a detail below it.
+
+It is used for lists that are read from a distance.
+"""
 
 from typing import Final
 
@@ -11,16 +14,16 @@ from app.widgets.tables import TableView, read_look
 from engine.overrides import override
 
 SIDE_PX: Final = 7.0
-"""Distance of the text from the left edge of its cell."""
+"""Distance between the text and the left edge of its cell."""
 BAND_PX: Final = 5.0
 """Width of the colored band of a row that needs attention."""
 
 
 class TwoLineCells(QStyledItemDelegate):
-    """Draw `TableColumn.text` in bold with its sign and tone, and `TableColumn.detail` below it."""
+    """Delegate that draws `TableColumn.text` in bold with sign and tone, and `TableColumn.detail` below it."""
 
     def __init__(self, table: TableView, band: bool = False) -> None:
-        """Create the delegate; *band*: mark the left edge of the row in the tone of the column."""
+        """Create the delegate. *band*: mark the left edge of the row in the tone of the column."""
         super().__init__(table)
         self._table, self._band = table, band
 

@@ -59,8 +59,7 @@ class JumpTarget(Struct, frozen=True):
     text: str
     groups: tuple[tuple[int, ...], ...] = ()
     """Candidate seats for the left and the right side. Each side shows its first seat that permits watching.
-    Empty
-    means to keep the seats on screen.
+    Empty means to keep the seats on screen.
     """
 
 

@@ -60,8 +60,7 @@ def build_mistakes(
     """Return widgets for the mistakes, costliest first.
 
     *watch* receives a time in seconds. A blunder is found by comparison with the best reachable result, not
-    by
-    lost points.
+    by lost points.
     """
     worst = sorted(mistake_list, key=_rank_mistake, reverse=True)[:MISTAKES_SHOWN_MAX]
     rows = build_marked_rows(

@@ -263,8 +263,7 @@ class FormEntries(QWidget):
 
 ROOM_LEAST: Final = 36
 """Minimum width of the fields next to the section list, in characters. With less space, a selection box
-replaces
-the list.
+replaces the list.
 """
 
 

@@ -514,8 +514,7 @@ def read_docstrings() -> dict[tuple[str, str], str]:
     """Return (class, field) -> description below the field in the schema's source code.
 
     It is empty if the source is not available. Pydantic could keep these texts (`use_attribute_docstrings`),
-    but
-    it reads them at import, which adds 30 ms to each start.
+    but it reads them at import, which adds 30 ms to each start.
     """
     docstrings_by_field = {}
     for part in chain.from_iterable(

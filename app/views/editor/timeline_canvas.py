@@ -69,8 +69,7 @@ class TimelineCanvas(QWidget):
     """Signal: path of an entry clicked with Ctrl, which should be added to or removed from the selection."""
     menu_wanted = Signal(object, object, object)
     """Signal: screen position, path of the entry or None, and the time there in seconds. The time is None if
-    a key
-    opens the menu.
+    a key opens the menu.
     """
     dropped = Signal(object, object)
     """Signal: dragged entry before the drag, and its new start and end in seconds."""

@@ -24,8 +24,7 @@ class ExplorerItem(Struct, frozen=True):
 
     kind: str
     """Kind: database, system database, login, certificate, endpoint, linked server, job, log, availability
-    group,
-    availability replica, availability database or listener.
+    group, availability replica, availability database or listener.
     """
     name: str
     label: str

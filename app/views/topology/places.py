@@ -45,10 +45,8 @@ def arrange(
 
     Between two partners there is space for the witness's card and for text on the link. In an *arc*, the line
     between any two partners passes above the cards between them. From AROUND partners on, the arc is a closed
-    ring.
-    *head*: height of the heads of compact cards, between which their links are drawn. Compact cards are
-    closer
-    together. 0 means wide cards.
+    ring. *head*: height of the heads of compact cards, between which their links are drawn. Compact cards are
+    closer together. 0 means wide cards.
     """
     if arc and head and len(partners) == AROUND - 1:
         return _arrange_square(partners, witnesses, clients, gap)
@@ -110,8 +108,7 @@ def _arrange_around_center(
     """Arrange partners around witnesses and applications.
 
     The first two partners, which usually fail over to each other, are on the left and right. The others are
-    above
-    and below.
+    above and below.
     """
     (left, _), (right, _), *other_partners = partners
     width, height = max(size.width for _, size in partners), max(size.height for _, size in partners)
