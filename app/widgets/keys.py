@@ -38,7 +38,7 @@ class Command(Struct, frozen=True):
     text: str
     group: str
     scope: str
-    """Where the focus must be, as a name of `SCOPES`."""
+    """Required position of the keyboard focus, as a name of `SCOPES`."""
     ssms: tuple[str, ...] = ()
     vs_code: tuple[str, ...] | None = None
     """Keys in the VS Code scheme. None means the keys of the SSMS scheme."""

@@ -65,9 +65,9 @@ class RosterState(Struct, frozen=True):
     text: str
     detail: str = ""
     tone: str | None = None
-    """Tone of the state: bad, warn, info or ok; None means no tone."""
+    """Tone of the state: bad, warn, info or ok. None means no tone."""
     sign: str | None = None
-    """Name of the icon; None means no icon."""
+    """Name of the icon. None means no icon."""
 
 
 def find_state(tile: SeatTile) -> RosterState:
