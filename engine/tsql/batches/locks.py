@@ -1,4 +1,4 @@
-"""Locks of T-SQL windows: waits, timeouts, and deadlock victims.
+"""Locks of T-SQL sessions: conflicts, waits, timeouts, deadlock victims, and application locks.
 
 The changes of a transaction (SqlSession.writes) act as its locks. They lock changed rows exclusively, and
 created,

@@ -1,4 +1,4 @@
-"""Execution of the programs of one submission until it ends or waits. A waiting submission is plain data."""
+"""Execution of a submission's batches until the submission ends or waits. A waiting submission is data."""
 
 from __future__ import annotations
 

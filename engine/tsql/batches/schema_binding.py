@@ -1,4 +1,4 @@
-"""Rules of WITH SCHEMABINDING for names in views and functions and for DROP and ALTER, and schema statements.
+"""Rules of WITH SCHEMABINDING for names, DROP and ALTER, and the statements that change schemas.
 
 [DOC: CREATE VIEW; CREATE FUNCTION]
 """

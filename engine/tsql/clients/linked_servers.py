@@ -1,8 +1,8 @@
-"""Work on a linked server: EXEC … AT, procedures with four-part names, OPENQUERY. It runs immediately.
+"""Execution of work on a linked server: EXEC … AT, procedures with four-part names, OPENQUERY.
 
-A remote statement that must wait (a failover, a restore) continues in the background. The caller gets a
-message
-and does not wait.
+The work runs immediately. A remote statement that must wait (a failover, a restore) continues in the
+background. The
+caller gets a message and does not wait.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Timer handlers and checks of connections and SQL Server Agent, which run after each reaction."""
+"""Timer handlers of connections and SQL Server Agent, and their checks after each reaction of the protocol."""
 
 from typing import Final
 
