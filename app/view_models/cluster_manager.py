@@ -111,8 +111,8 @@ def _list_rows(world: World, node: Node) -> Iterator[ClusterRow]:
         yield ClusterRow(
             "role",
             role.name,
-            config.read_role_state(role),
-            TONES.get(role.state, "warn"),
+            role_state := config.read_role_state(world, role),
+            TONES.get(ResourceState.FAILED if role_state == "Failed" else role.state, "warn"),
             config.read_owner(world, node.name, role),
             preferred,
         )

@@ -508,13 +508,10 @@ def _store_resource(world: World, node: Node, role: ClusterRole, resource: Resou
 
 
 def fail_resource(world: World, name: str) -> None:
-    """Fail a resource.
-
-    The cluster restarts its role on this node or moves the role; it restarts an Agent alone.
-    """
+    """Fail a resource, which the cluster notices at once."""
     node, role, resource = _require_resource(world, name)
     if resource.kind == config.AGENT:
-        instances.fail_agent(world, role.name, instances.RESTART_DELAY_S)
+        instances.fail_agent(world, role.name, 0.0)
         return
     text = build_message("resource {name} has failed", name=resource.name)
     roles.handle_failure(world, node.name, role, text, resource.name)

@@ -82,8 +82,13 @@ def read_owner(world: World, observer: str, role: ClusterRole) -> str:
     return role.owner
 
 
-def read_role_state(role: ClusterRole) -> str:
-    """Return the state of a role: Pending while it moves, PartialOnline if only some resources are online."""
+def read_role_state(world: World, role: ClusterRole) -> str:
+    """Return the state of a role: Pending while it moves, PartialOnline if only some resources are online.
+
+    It is Failed if one resource has failed, such as SQL Server Agent. [DOC: ApiGetGroupState]
+    """
+    if any(read_resource_state(world, role, resource) is ResourceState.FAILED for resource in role.resources):
+        return ResourceState.FAILED.value
     if role.state in (ResourceState.ONLINE_PENDING, ResourceState.OFFLINE_PENDING):
         return "Pending"
     is_partial = role.state is ResourceState.OFFLINE and any(resource.started for resource in role.resources)

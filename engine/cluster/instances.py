@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.cluster import clusterlog, config, roles
+from engine.cluster import clusterlog, config, failure_limits, roles
 from engine.events import FailoverData
 from engine.flow.recovery import Cause
 from engine.localization import build_message, mark
@@ -133,6 +133,9 @@ of an idle instance takes the 15 s that the guide measured.
 RESTART_DELAY_S: Final = 0.5
 """Time from the failure of the SQL Server resource to its restart on the same node. Known (default of a resource)."""
 
+AGENT_RESTART_ACTION: Final = 1
+"""RestartAction of SQL Server Agent: restart, but no failover of the instance. Known (set by Setup)."""
+
 ON_SERVER_DOWN, ON_SERVER_UNRESPONSIVE = 1, 2
 """Lowest failure condition levels at which a stopped or an unresponsive instance counts as failed.
 
@@ -192,7 +195,13 @@ def build_role(name: str, owners: tuple[str, ...], number: int) -> ClusterRole:
         (f"SQL Server Agent ({name})", config.AGENT, (f"SQL Server ({name})",)),
     )
     resources = tuple(
-        Resource(name=resource_name, kind=kind, owners=owners, needs=needs)
+        Resource(
+            name=resource_name,
+            kind=kind,
+            owners=owners,
+            needs=needs,
+            restart_action=AGENT_RESTART_ACTION if kind == config.AGENT else failure_limits.RESTART_NOTIFY,
+        )
         for resource_name, kind, needs in rows
     )
     return ClusterRole(name=name, kind="instance", owner=owners[0], preferred=owners, resources=resources)
@@ -223,7 +232,11 @@ class InstanceRole(roles.RoleKind):
         broken_resource = disk or next((resource.name for resource in role.resources if resource.failed), "")
         delay_s = SERVICE_NOTICED_S if disk else 0.5
         return (
-            roles.RoleProblem(build_message("resource {name} has failed", name=broken_resource), delay_s)
+            roles.RoleProblem(
+                build_message("resource {name} has failed", name=broken_resource),
+                delay_s,
+                resource=broken_resource,
+            )
             if broken_resource
             else roles.RoleProblem()
         )
@@ -249,6 +262,11 @@ class InstanceRole(roles.RoleKind):
         elif instance.service not in (Service.STOPPED, Service.STOPPING):
             service.kill_process(world, instance.name)
         return OFFLINE_S if planned else RESTART_DELAY_S
+
+    @override
+    def restart_alone(self, world: World, role: ClusterRole, delay_s: float) -> None:
+        is_noticed = True
+        world.call_after(RESTART_DELAY_S + delay_s, "instance.agent", get_instance_name(role), is_noticed)
 
     @override
     def bring_online(self, world: World, role: ClusterRole, node: str) -> str:
@@ -318,7 +336,8 @@ def start_service(world: World, name: str, node: str, step: int) -> None:
     if _find_coming_role(world, name, node, step) is None:
         return
     disks.move_shared_drives(world, name, node)
-    world.update_instance(name, computer=node)
+    has_agent = world.instances[name].edition != "Express"
+    world.update_instance(name, computer=node, agent_running=has_agent)
     network.schedule_detections(world)
     service.start_service(world, name)
     world.call_after(LOOK_S, "instance.up", name, node, step)
@@ -346,22 +365,24 @@ def check_started(world: World, name: str, node: str, step: int) -> None:
         roles.report_online(world, name, node)
 
 
-def fail_agent(world: World, server: str, delay_s: float = SERVICE_NOTICED_S + RESTART_DELAY_S) -> None:
-    """Stop SQL Server Agent. In a cluster, the Agent is restarted alone, because no resource depends on it.
-
-    Derived from the dependencies [DOC: failover cluster instances].
-    """
+def fail_agent(world: World, server: str, noticed_s: float = SERVICE_NOTICED_S) -> None:
+    """Stop SQL Server Agent. The cluster notices the failure of the Agent of its instance."""
     world.update_instance(server, agent_running=False)
-    role = find_instance_role(world, server) if world.instances[server].clustered else None
-    if role is not None:
+    if world.instances[server].clustered:
+        world.call_after(noticed_s, "instance.agent", server, False)
+
+
+def on_agent_timer(world: World, server: str, is_noticed: bool) -> None:
+    """Restart SQL Server Agent, or handle its failure when the cluster notices it (timer handler)."""
+    if is_noticed:
+        world.update_instance(server, agent_running=world.instances[server].edition != "Express")
+        return
+    node_and_role = roles.find_role(world, server)
+    if node_and_role is not None and not world.instances[server].agent_running:
+        node, role = node_and_role
         agent = next(resource.name for resource in role.resources if resource.kind == config.AGENT)
-        roles.write_failure_notification(world, role.owner, agent)
-        world.call_after(delay_s, "instance.agent", server)
-
-
-def restart_agent(world: World, server: str) -> None:
-    """Restart SQL Server Agent (timer handler). A start of its instance starts the Agent, too."""
-    world.update_instance(server, agent_running=True)
+        reason = build_message("resource {name} has failed", name=agent)
+        roles.handle_failure(world, node.name, role, reason, agent)
 
 
 TEMPDB_FOLDER: Final = r"T:\tempdb"
@@ -393,7 +414,7 @@ def _stop_without_tempdb(world: World, server: str) -> None:
 roles.KINDS["instance"] = InstanceRole()
 
 HANDLERS: Final[Handlers] = {
-    "instance.agent": restart_agent,
+    "instance.agent": on_agent_timer,
     "instance.stopped": continue_after_stop,
     "instance.start": start_service,
     "instance.up": check_started,

@@ -5,7 +5,7 @@
 
 from collections.abc import Iterator
 
-from engine.cluster import config, instances, roles
+from engine.cluster import config, failure_limits, instances, roles
 from engine.localization import build_message
 from engine.model import ClusterRole, Node, ResourceState, World
 from engine.protocol.groups import FailoverPrecondition
@@ -116,8 +116,8 @@ def _list_loss_preconditions(world: World, node: Node, role: ClusterRole) -> Ite
         now=role.why,
     )
     tried, restarts_max = (
-        roles.count_restarts(world, role),
-        roles.find_server_resource(role).restart_threshold,
+        failure_limits.count_restarts(world, role),
+        failure_limits.find_server_resource(role).restart_threshold,
     )
     yield FailoverPrecondition(
         build_message("a restart on the same node has failed, or the node is down"),

@@ -8,14 +8,10 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from engine.cluster import clusterlog, config
+from engine.cluster import clusterlog, config, failure_limits
 from engine.events import ClusterData
 from engine.localization import LocalizableMessage, build_message
-from engine.model import ClusterRole, FieldOf, Handlers, Node, Resource, ResourceState, World, to_ticks
-
-RETRY_S: Final = 3_600.0
-"""Time after which the cluster tries again to bring a failed role online. Known (default of a resource)."""
-
+from engine.model import ClusterRole, FieldOf, Handlers, Node, Resource, ResourceState, World
 
 RETRY_INTERVAL_S: Final = 0.5
 """Interval between requests to a member that does not respond, until it responds or is removed. Assumed."""
@@ -29,6 +25,8 @@ class RoleProblem(NamedTuple):
     """Seconds until the cluster detects the problem."""
     signs: tuple[tuple[str, str], ...] = ()
     """(level, text) of the lines that the resource writes into the cluster log."""
+    resource: str = ""
+    """Name of the failed resource, if it is not the one that serves the databases."""
 
 
 class RoleKind:
@@ -52,6 +50,10 @@ class RoleKind:
 
     def take_offline(self, world: World, role: ClusterRole, planned: bool) -> float:
         """Take the role offline at its owner. Return the time that this takes, in seconds."""
+        raise NotImplementedError
+
+    def restart_alone(self, world: World, role: ClusterRole, delay_s: float) -> None:
+        """Restart the resource on which no other depends (SQL Server Agent) after a delay."""
         raise NotImplementedError
 
     def bring_online(self, world: World, role: ClusterRole, node: str) -> str:
@@ -160,7 +162,7 @@ def check_roles(world: World) -> None:
     for node, role in list(iterate_roles(world)):
         kind = KINDS[role.kind]
         if role.state is ResourceState.ONLINE and _is_reachable(world, node, role.owner):
-            reason, delay_s, _ = kind.find_problem(world, role)
+            reason, delay_s, *_ = kind.find_problem(world, role)
             if reason != role.why:
                 role = _change_role(world, node.name, role, why=reason)
                 if reason:
@@ -209,45 +211,66 @@ def on_problem_noticed(world: World, node: str, name: str, step: int) -> None:
         if current_roles is None or current_roles[1].step != step:
             return
         node, role = current_roles[0].name, current_roles[1]
-    handle_failure(world, node, role, role.why)
+    handle_failure(world, node, role, role.why, KINDS[role.kind].find_problem(world, role).resource)
 
 
 def handle_failure(
     world: World, node: str, role: ClusterRole, reason: str, failed_resource: str = ""
 ) -> None:
-    """Handle a role that has failed at its owner: restart it there, move it, or leave it failed."""
-    kind = KINDS[role.kind]
-    failed_resource = failed_resource or find_server_resource(role).name
-    _log_failure_signs(world, role, failed_resource, kind.find_problem(world, role).signs)
-    emit_role_event(
-        world,
-        node,
-        role,
-        build_message("role {role} has failed on {node}: {why}", role=role.name, node=role.owner, why=reason),
-        change="role-failed",
-        reason=reason,
+    """Handle a resource that has failed at the owner of its role, as its restart properties say.
+
+    Restart it there, with the resources that depend on it; or move the role; or leave it failed. SQL Server Agent
+    restarts alone, because no resource depends on it. [DOC: RestartAction; RestartThreshold; RestartPeriod]
+    """
+    kind, resource = (
+        KINDS[role.kind],
+        role.find_resource(failed_resource) or failure_limits.find_server_resource(role),
     )
-    resource = find_server_resource(role)
-    recent = _list_recent_restarts(world, role)
-    if resource.restart_action and kind.can_restart(world, role) and len(recent) < resource.restart_threshold:
-        role = _change_role(world, node, role, restarts=(*recent, world.tick))
-        _take_offline(world, node, role, (role.owner,), "restart")
+    is_alone = resource.kind == config.AGENT
+    if is_alone:
+        write_failure_notification(world, role.owner, resource.name)
     else:
-        _fail_over(world, node, role, reason)
+        _log_failure_signs(world, role, resource.name, kind.find_problem(world, role).signs)
+        text = build_message(
+            "role {role} has failed on {node}: {why}", role=role.name, node=role.owner, why=reason
+        )
+        emit_role_event(world, node, role, text, change="role-failed", reason=reason)
+    recent = failure_limits.list_recent_restarts(world, resource)
+    if not (
+        resource.restart_action and kind.can_restart(world, role) and len(recent) < resource.restart_threshold
+    ):
+        _fail_over(world, node, role, reason, resource)
+        return
+    restarted = replace(resource, restarts=(*recent, world.tick))
+    resources = tuple(restarted if old is resource else old for old in role.resources)
+    if is_alone:
+        config.update_role(world, node, role.name, resources=resources)
+        kind.restart_alone(world, role, 0.0)
+    else:
+        role = _change_role(world, node, role, resources=resources)
+        _take_offline(world, node, role, (role.owner,), "restart")
 
 
-def _fail_over(world: World, node: str, role: ClusterRole, reason: str, is_offline: bool = False) -> None:
+def _fail_over(
+    world: World,
+    node: str,
+    role: ClusterRole,
+    reason: str,
+    resource: Resource,
+    is_offline: bool = False,
+) -> None:
     """Move a role, or leave it failed if it has used up its failovers. *is_offline*: a restart did not help."""
-    kind, server = KINDS[role.kind], find_server_resource(role)
-    failures = _list_recent_failures(world, role)
-    failures_max = get_failure_threshold(world, world.nodes[node].cluster, role)
+    kind = KINDS[role.kind]
+    failures = failure_limits.list_recent_failures(world, role)
+    failures_max = failure_limits.get_failure_threshold(world, world.nodes[node].cluster, role)
     text = build_message(
-        "role {role} remains failed: RestartAction is {n}", role=role.name, n=server.restart_action
+        "role {role} remains failed: RestartAction is {n}", role=role.name, n=resource.restart_action
     )
     if len(failures) >= failures_max:
         line = (
             f"Not failing over group {role.name}, failoverCount {len(failures) + 1}, "
-            f"failoverThresholdSetting {get_threshold_setting(role)}, computedFailoverThreshold {failures_max}"
+            f"failoverThresholdSetting {failure_limits.get_threshold_setting(role)}, "
+            f"computedFailoverThreshold {failures_max}"
         )
         clusterlog.write_line(world, node, "WARN", "RCM", line)
         text = build_message(
@@ -256,7 +279,11 @@ def _fail_over(world: World, node: str, role: ClusterRole, reason: str, is_offli
             n=len(failures) + 1,
             hours=role.failover_period_h,
         )
-    if len(failures) >= failures_max or server.restart_action < RESTART_NOTIFY:
+    if len(failures) >= failures_max or resource.restart_action < failure_limits.RESTART_NOTIFY:
+        if resource.kind == config.AGENT:
+            if resource.retry_period_ms != failure_limits.UNLIMITED:
+                kind.restart_alone(world, role, resource.retry_period_ms / 1000)
+            return
         kind.take_offline(world, role, False)
         emit_role_event(world, node, role, text, change="threshold")
         _change_role(
@@ -292,55 +319,15 @@ def write_failure_notification(world: World, node: str, resource: str) -> None:
     clusterlog.write_line(world, node, "INFO", "RCM", text)
 
 
-RESTART_NOTIFY: Final = 2
-"""Value of RestartAction with which a role moves after unsuccessful restarts. [DOC: RestartAction]"""
-
-
-def find_server_resource(role: ClusterRole) -> Resource:
-    """Return the resource that serves the databases of the role."""
-    return next(resource for resource in role.resources if resource.kind in config.SERVERS)
-
-
-def _list_recent_restarts(world: World, role: ClusterRole) -> tuple[int, ...]:
-    period = to_ticks(find_server_resource(role).restart_period_ms / 1000)
-    return tuple(tick for tick in role.restarts if world.tick - tick < period)
-
-
-def _list_recent_failures(world: World, role: ClusterRole) -> tuple[int, ...]:
-    return tuple(
-        tick for tick in role.failures if world.tick - tick < to_ticks(3600 * role.failover_period_h)
-    )
-
-
-UNLIMITED: Final = 2**32 - 1
-"""Displayed FailoverThreshold if none is set: the maximum is the number of nodes minus one. [DOC:
-FailoverThreshold]
-"""
-
-
-def get_threshold_setting(role: ClusterRole) -> int:
-    """Return FailoverThreshold as cmdlets show it."""
-    return UNLIMITED if role.failover_threshold is None else role.failover_threshold
-
-
-def get_failure_threshold(world: World, cluster: str, role: ClusterRole) -> int:
-    """Return the maximum number of failovers within the failure period. [DOC: WSFC and SQL Server]."""
-    failures_max = role.failover_threshold
-    return len(world.clusters[cluster].nodes) - 1 if failures_max is None else failures_max
-
-
 def count_failures(world: World, name: str) -> tuple[int, int]:
     """Return (failovers of the role within the failure period, maximum number of failovers in this period)."""
     node_and_role = find_role(world, name)
     if node_and_role is None:
         return 0, 1
     node, role = node_and_role
-    return len(_list_recent_failures(world, role)), get_failure_threshold(world, node.cluster, role)
-
-
-def count_restarts(world: World, role: ClusterRole) -> int:
-    """Return the number of restarts of the role on the same node within the restart period."""
-    return len(_list_recent_restarts(world, role))
+    return len(failure_limits.list_recent_failures(world, role)), failure_limits.get_failure_threshold(
+        world, node.cluster, role
+    )
 
 
 def on_owners_lost(world: World, node: str, lost_nodes: list[str]) -> None:
@@ -477,14 +464,22 @@ def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tupl
             return
         role = _change_role(world, node, pending, owner=role.owner, tried=(*role.tried, target))
         clusterlog.write_line(
-            world, target, "ERR", "RHS", f"Online for resource {find_server_resource(role).name} failed."
+            world,
+            target,
+            "ERR",
+            "RHS",
+            f"Online for resource {failure_limits.find_server_resource(role).name} failed.",
         )
         _decline(world, target, role, target, declined)
         if role.way == "restart":
-            _fail_over(world, node, role, declined, is_offline=True)
+            _fail_over(
+                world, node, role, declined, failure_limits.find_server_resource(role), is_offline=True
+            )
             return
     role = _change_role(world, node, role, state=ResourceState.FAILED)
-    world.call_after(RETRY_S, "role.retry", node, role.name, role.step)
+    retry_period_ms = failure_limits.find_server_resource(role).retry_period_ms
+    if retry_period_ms != failure_limits.UNLIMITED:
+        world.call_after(retry_period_ms / 1000, "role.retry", node, role.name, role.step)
     emit_role_event(
         world,
         node,
@@ -547,7 +542,7 @@ def report_declined(world: World, name: str, owner: str, reason: str) -> None:
     _decline(world, node.name, role, owner, reason)
     role = _change_role(world, node.name, role, tried=(*role.tried, owner))
     if role.way == "restart":
-        _fail_over(world, node.name, role, reason, is_offline=True)
+        _fail_over(world, node.name, role, reason, failure_limits.find_server_resource(role), is_offline=True)
     else:
         _bring_online(world, node.name, role)
 

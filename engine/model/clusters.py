@@ -48,6 +48,10 @@ class Resource(Struct, frozen=True, kw_only=True, gc=False):
     """RestartThreshold: maximum number of restarts on the same node within the restart period."""
     restart_period_ms: int = 900_000
     """RestartPeriod: period in which restarts are counted."""
+    retry_period_ms: int = 3_600_000
+    """RetryPeriodOnFailure: time until the cluster restarts a resource that remained failed."""
+    restarts: tuple[Tick, ...] = ()
+    """Times of restarts on the same node, within the restart period."""
 
 
 class ClusterRole(Struct, frozen=True, kw_only=True, gc=False):
@@ -67,8 +71,6 @@ class ClusterRole(Struct, frozen=True, kw_only=True, gc=False):
     """FailoverPeriod: period in which failovers are counted."""
     failures: tuple[Tick, ...] = ()
     """Times of failures that caused a failover, within the failure period."""
-    restarts: tuple[Tick, ...] = ()
-    """Times of restarts on the same node, within the restart period."""
     step: int = 0
     """Counter of changes. A timer with an older value is ignored."""
     why: str = ""

@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.cluster import commands, config, quarantine, quorum, roles
+from engine.cluster import commands, config, failure_limits, quarantine, quorum, roles
 from engine.constants import TICKS_PER_S
 from engine.model import (
     AvailabilityGroup,
@@ -112,8 +112,8 @@ def get_group(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
         {
             "Name": role.name,
             "OwnerNode": config.read_owner(world, node, role),
-            "State": config.read_role_state(role),
-            "FailoverThreshold": str(roles.get_threshold_setting(role)),
+            "State": config.read_role_state(world, role),
+            "FailoverThreshold": str(failure_limits.get_threshold_setting(role)),
             "FailoverPeriod": str(role.failover_period_h),
         }
         for role in found_roles
@@ -152,7 +152,7 @@ def get_resource(world: World, node: str, call: CmdletCall, piped: PipelineTable
             "RestartAction": str(resource.restart_action),
             "RestartThreshold": str(resource.restart_threshold),
             "RestartPeriod": str(resource.restart_period_ms),
-            "RetryPeriodOnFailure": str(round(1000 * roles.RETRY_S)),
+            "RetryPeriodOnFailure": str(resource.retry_period_ms),
         }
         for role, resource in found_resources
         if owners is None or config.read_owner(world, node, role) in owners

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from engine.cluster import commands, config, roles
+from engine.cluster import commands, failure_limits
 from engine.model import Resource, World
 from engine.powershell import lookup
 from engine.powershell.cluster_cmdlets import has_property
@@ -42,7 +42,7 @@ def _build_threshold_setter(is_cross: bool) -> Callable[[World, str, str, int], 
 
 
 def _set_failover_threshold(world: World, name: str, node: str, value: int) -> None:
-    setting = None if value == roles.UNLIMITED else value
+    setting = None if value == failure_limits.UNLIMITED else value
     commands.set_role_property(world, name, node, failover_threshold=setting)
 
 
@@ -50,9 +50,9 @@ def _build_restart_setter(
     change: Callable[[Resource, int], Resource], key: str
 ) -> Callable[[World, str, str, int], None]:
     def assign(world: World, name: str, node: str, value: int) -> None:
-        resource = lookup.find_resource(world, node, name, CmdletCall("Get-ClusterResource"))[1]
+        role, resource = lookup.find_resource(world, node, name, CmdletCall("Get-ClusterResource"))
         immediate = resource.kind == "SQL Server Availability Group" and not value
-        if resource.kind not in config.SERVERS or (immediate and key == "RestartThreshold"):
+        if role.name in (lookup.CORE, lookup.STORAGE.name) or (immediate and key == "RestartThreshold"):
             raise CommandNotSimulatedError(f"{key} = {value} of {resource.name}")
         commands.set_resource_property(world, resource.name, node, lambda old: change(old, value))
 
@@ -92,9 +92,14 @@ PROPERTIES: Final = {
         MAXIMUM,
         _build_restart_setter(lambda old, value: replace(old, restart_period_ms=value), "RestartPeriod"),
     ),
+    ("get-clusterresource", "retryperiodonfailure"): Property(
+        0,
+        MAXIMUM,
+        _build_restart_setter(lambda old, value: replace(old, retry_period_ms=value), "RetryPeriodOnFailure"),
+    ),
 }
 """(cmdlet, property) in lowercase -> settable property. Limits are documented [DOC: FailoverThreshold;
-FailoverPeriod; RestartAction; RestartPeriod; failover clustering quorum].
+FailoverPeriod; RestartAction; RestartPeriod; RetryPeriodOnFailure; failover clustering quorum].
 """
 
 

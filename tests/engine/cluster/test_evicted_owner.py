@@ -35,7 +35,7 @@ def test_a_move_that_a_lost_partition_began_does_not_stay_pending() -> None:
     run_until(world, 12.1)
     apply_lines(world, "pull-cable N1")
     run_until(world, 60)
-    assert config.read_role_state(world.nodes["N3"].config.roles[0]) != "Pending"
+    assert config.read_role_state(world, world.nodes["N3"].config.roles[0]) != "Pending"
     apply_lines(world, "plug-cable N1", "power-on N2")
     run_until(world, 400)
     assert world.nodes["N3"].config.roles[0].state is ResourceState.ONLINE

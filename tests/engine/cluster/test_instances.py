@@ -163,7 +163,70 @@ def test_the_cluster_restarts_a_failed_agent_without_its_instance(line: str) -> 
     run_until(world, 30)
     assert config.read_resource_state(world, get_role(world, "SQLFCI1"), agent) is ResourceState.ONLINE
     assert world.instances["SQLFCI1"].started_tick == started_tick
-    assert not get_role(world, "SQLFCI1").restarts
+    assert [len(resource.restarts) for resource in get_role(world, "SQLFCI1").resources] == [0, 0, 0, 0, 1]
+
+
+AGENT = "SQL Server Agent (SQLFCI1)"
+POLICIES = (
+    # settings of the Agent, seconds between its failures, then: owner, state of the Agent, state of the role
+    ((), (10,), "NODE_1", "Online", "Online"),
+    ((), (10, 10), "NODE_1", "Failed", "Failed"),
+    ((), (1000, 10), "NODE_1", "Online", "Online"),
+    ((), (10, 10, 3600), "NODE_1", "Online", "Online"),
+    (("RestartThreshold = 3",), (10, 10, 10), "NODE_1", "Online", "Online"),
+    (("RestartPeriod = 5000",), (10, 10), "NODE_1", "Online", "Online"),
+    (("RestartAction = 0",), (10,), "NODE_1", "Failed", "Failed"),
+    (("RestartAction = 0", "RetryPeriodOnFailure = 60000"), (59,), "NODE_1", "Failed", "Failed"),
+    (("RestartAction = 0", "RetryPeriodOnFailure = 60000"), (61,), "NODE_1", "Online", "Online"),
+    (("RestartAction = 0", "RetryPeriodOnFailure = 4294967295"), (9000,), "NODE_1", "Failed", "Failed"),
+    (("RestartAction = 2",), (10, 60), "NODE_2", "Online", "Online"),
+)
+
+
+@pytest.mark.parametrize(("settings", "waits_s", "owner", "agent_state", "role_state"), POLICIES)
+def test_a_resource_restarts_as_its_own_properties_say(
+    settings: tuple[str, ...], waits_s: tuple[int, ...], owner: str, agent_state: str, role_state: str
+) -> None:
+    world = fci_lab()
+    apply_lines(world, "workload Sales none")
+    run_until(world, 5)
+    for setting in settings:
+        apply_lines(world, f"ps NODE_1 (Get-ClusterResource '{AGENT}').{setting}")
+    for wait_s in waits_s:
+        apply_lines(world, f"fail-resource {AGENT}")
+        run_until(world, world.t_s + wait_s)
+    current = get_role(world, "SQLFCI1")
+    states = [config.read_resource_state(world, current, resource).value for resource in current.resources]
+    assert (current.owner, states[-1], config.read_role_state(world, current)) == (
+        owner,
+        agent_state,
+        role_state,
+    )
+    assert set(states[:-1]) == {"Online"}
+    assert is_served(world)
+
+
+def test_a_failed_agent_starts_with_its_instance_on_another_node() -> None:
+    world = fci_lab()
+    apply_lines(world, f"ps NODE_1 (Get-ClusterResource '{AGENT}').RestartAction = 0", f"fail-resource {AGENT}")
+    run_until(world, 10)
+    apply_lines(world, "move-role SQLFCI1 NODE_2")
+    run_until(world, 60)
+    assert config.read_role_state(world, get_role(world, "SQLFCI1")) == "Online"
+
+
+def test_restarts_of_an_address_are_not_those_of_the_server() -> None:
+    """The address has used up its restart, but the server has its own."""
+    world = fci_lab()
+    run_until(world, 5)
+    apply_lines(world, "fail-resource SQL IP Address 1 (SQLFCI1)")
+    run_until(world, 60)
+    apply_lines(world, "stop-service SQLFCI1")
+    run_until(world, 120)
+    assert get_role(world, "SQLFCI1").owner == "NODE_1"
+    apply_lines(world, "fail-resource SQL IP Address 1 (SQLFCI1)")
+    run_until(world, 200)
+    assert get_role(world, "SQLFCI1").owner == "NODE_2"
 
 
 def test_the_cluster_log_names_the_failed_resource() -> None:

@@ -168,7 +168,7 @@ def test_restarts_and_failovers_follow_their_properties(
 @pytest.mark.parametrize(("line", "answer"), [
     ("(Get-ClusterGroup SQLFCI1).FailoverPeriod = 1194", "The parameter is incorrect"),
     ("(Get-ClusterResource 'SQL Server (SQLFCI1)').RestartAction = 3", "The parameter is incorrect"),
-    ("(Get-ClusterResource 'Cluster Disk 1').RestartThreshold = 3", "is not simulated"),
+    ("(Get-ClusterResource 'Cluster Name').RestartThreshold = 3", "is not simulated"),
     ("(Get-ClusterNode NODE_1).NodeWeight = 2", "The parameter is incorrect"),
     ("(Get-ClusterResource 'SQL Server (SQLFCI1)').PendingTimeout = 3", "is not simulated"),
     ("(Get-ClusterGroup Nothing).FailoverPeriod = 3", "was not found"),

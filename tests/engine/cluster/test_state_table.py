@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from engine.cluster import config, instances, quarantine, roles
+from engine.cluster import config, failure_limits, instances, quarantine, roles
 from engine.model import World
 from engine.protocol import groups, serving
 from tests import recordings
@@ -165,10 +165,10 @@ def describe_node(world: World, name: str) -> str:
 def describe_roles(world: World) -> list[str]:
     rows = []
     for node, role in roles.iterate_roles(world):
-        words = [role.name, f"on {role.owner}", f"as {node.name} knows", config.read_role_state(role)]
+        words = [role.name, f"on {role.owner}", f"as {node.name} knows", config.read_role_state(world, role)]
         words.append(f"owner={config.read_owner(world, node.name, role)}")
         words.append("used=" + "/".join(map(str, roles.count_failures(world, role.name))))
-        words.append(f"restarts={roles.count_restarts(world, role)}")
+        words.append(f"restarts={failure_limits.count_restarts(world, role)}")
         words.append(
             "can=" + "+".join(name for name in world.nodes if roles.can_come_online(world, node, role, name))
         )
