@@ -52,6 +52,10 @@ GROUP_STATEMENTS = (
     "ALTER AVAILABILITY GROUP AG1 FAILOVER",
     "ALTER AVAILABILITY GROUP AG1 SET (HEALTH_CHECK_TIMEOUT = 15000)",
     "ALTER AVAILABILITY GROUP AG1 SET (FAILURE_CONDITION_LEVEL = 5)",
+    "ALTER AVAILABILITY GROUP AG1 SET (FAILURE_CONDITION_LEVEL = 1)",
+    "ALTER DATABASE Sales SET OFFLINE",
+    "ALTER DATABASE Sales SET ONLINE",
+    "BACKUP DATABASE Sales TO DISK = 'D:\\Sales.bak'",
     "ALTER AVAILABILITY GROUP AG1 OFFLINE",
     REPLICA + "(SESSION_TIMEOUT = 5)",
     REPLICA + "(SESSION_TIMEOUT = 60)",
@@ -83,6 +87,9 @@ SESSION_STATEMENTS = (
     "ALTER DATABASE Sales SET PARTNER FAILOVER",
     "ALTER DATABASE Sales SET PARTNER TIMEOUT 5",
     "ALTER DATABASE Sales SET PARTNER TIMEOUT 60",
+    "ALTER DATABASE Sales SET OFFLINE",
+    "ALTER DATABASE Sales SET ONLINE",
+    "BACKUP DATABASE Sales TO DISK = 'D:\\Sales.bak'",
     "ALTER DATABASE Sales SET PARTNER SUSPEND",
     "ALTER DATABASE Sales SET PARTNER RESUME",
     "ALTER DATABASE Sales SET PARTNER SAFETY FULL",
@@ -132,6 +139,10 @@ CMDLETS = (
     "(Get-ClusterNode {node}).NodeWeight = 1",
     "(Get-Cluster).LowerQuorumPriorityNodeID = 1",
     "(Get-ClusterResource AG1).RestartThreshold = 3",
+    "(Get-ClusterResource AG1).RestartAction = 0",
+    "(Get-ClusterResource 'SQL Server Agent (SQLFCI1)').RestartAction = 2",
+    "(Get-ClusterResource 'SQL Server (SQLFCI1)').RetryPeriodOnFailure = 60000",
+    "Remove-ClusterNode {node} -Force",
     "(Get-ClusterGroup AG1).FailoverPeriod = 0",
     "net stop clussvc",
     "net start clussvc /pq",
@@ -290,6 +301,13 @@ class Run:
                 f"set-weight {node} {chance.choice((0, 1))}",
                 f"prevent-quorum {node}",
                 f"patch {node}",
+                f"evict {node}",
+            ]
+            inputs += [
+                f"{verb} {role.name} {node}"
+                for role in current_config.roles
+                if role.kind == "instance"
+                for verb in ("add-node", "remove-node")
             ]
             for role in current_config.roles:
                 inputs += [f"stop-role {role.name}", f"start-role {role.name}"]
@@ -355,10 +373,13 @@ class Run:
             self.run_and_check(chance.choice((0.5, 12, 30)))
 
     def insert_rows(self) -> None:
-        """Insert a unique row on each server; secondaries and stale principals refuse it."""
+        """Insert a unique row on each server; secondaries and stale principals refuse it.
+
+        The window stays in master, in which statements on availability groups run (35208).
+        """
         self.sent += 1
         for server in sorted({key[0] for key in self.world.copies if key[1] == "Sales"}):
-            tsql.submit_text(self.world, server, f"USE Sales; INSERT marker VALUES ({self.sent})")
+            tsql.submit_text(self.world, server, f"INSERT Sales.dbo.marker VALUES ({self.sent})")
 
     # --- what must hold -----------------------------------------------------------------------------------
 
@@ -372,7 +393,7 @@ class Run:
         end_s = self.world.t_s + seconds
         while self.world.t_s < end_s - 1e-9:
             for event in run_until(self.world, min(end_s, self.world.t_s + 2)):
-                if event.kind == "sql_done" and "INSERT marker" in read_field(event, "batch"):
+                if event.kind == "sql_done" and "INSERT Sales.dbo.marker" in read_field(event, "batch"):
                     messages = read_field(event, "messages")
                     answered = any("(1 row affected)" in message["text"] for message in messages)
                     answered = answered and all(message["severity"] <= 10 for message in messages)
@@ -433,7 +454,7 @@ class Run:
     def play(self) -> list[str]:
         first = self.list_serving_servers()[0]
         run_until(self.world, 5)
-        tsql.submit_text(self.world, first, "USE Sales; CREATE TABLE marker (n int)")
+        tsql.submit_text(self.world, first, "CREATE TABLE Sales.dbo.marker (n int)")
         self.run_and_check(5)
         self.ask_oracle()
         if not self.settled and self.chance.random() < 0.5:
@@ -474,6 +495,15 @@ class Run:
         for name in self.world.nodes:
             self.apply(f"start-cluster {name}")
         self.run_and_check(150)
+        self._add_evicted_nodes()
+        for server, instance in list(self.world.instances.items()):
+            self.apply(f"enable-tcp {server}")
+            if not instance.tcp_listening:
+                self.apply(f"restart-service {server}")
+            if not instance.clustered:
+                self.apply(f"start-service {server}")
+                self.apply(f"sql {server} ALTER ENDPOINT {endpoint} STATE = STARTED")
+        self.run_and_check(60)
         for cluster in self.world.clusters:
             for name in self.world.clusters[cluster].nodes:
                 self.apply(f"set-weight {name} 1")
@@ -483,13 +513,8 @@ class Run:
                     self.apply(f"ps {name} Get-ClusterResource AG1 | Set-ClusterOwnerNode -Owners {owners}")
             for role in config.find_current_config(self.world, cluster).roles:
                 self.apply(f"start-role {role.name}")
-        for server, instance in list(self.world.instances.items()):
-            if not instance.tcp_listening:
-                self.apply(f"restart-service {server}")
-            if not instance.clustered:
-                self.apply(f"start-service {server}")
-                self.apply(f"sql {server} ALTER ENDPOINT {endpoint} STATE = STARTED")
-        self.run_and_check(HEALED_S - 300)
+        self.run_and_check(HEALED_S - 360)
+        self._recover_databases()
         if not self.list_serving_servers() and self.forced:
             self.force_quorum()
             self.run_and_check(120)
@@ -502,6 +527,37 @@ class Run:
         rows = self._read_rows(led[0])
         if not self.forced and (lost_rows := self.acknowledged - rows):
             self.problems.append(f"acknowledged and lost: {sorted(lost_rows)} of {len(self.acknowledged)}")
+
+    def _add_evicted_nodes(self) -> None:
+        """Install the failover cluster instances again on nodes that were evicted."""
+        evicted = [name for name in self.world.computers if name in self.world.evicted]
+        removals = [(server, name) for server, instance in self.world.instances.items() if instance.clustered
+                    for name in evicted if name in instance.installed and name != instance.computer]  # fmt: skip
+        for verb in ("remove-node", "add-node") if removals else ():
+            for server, name in removals:
+                self.apply(f"{verb} {server} {name}")
+                self.run_and_check(330)
+
+    def _recover_databases(self) -> None:
+        """Undo SET OFFLINE and SET HADR OFF. Recovery of a removed copy, or a loss of the node with the last
+        synchronized copy, accepts data loss.
+        """
+        servers = sorted({key[0] for key in self.world.copies if key[1] == "Sales"})
+        for server in servers:
+            self.apply(f"sql {server} ALTER DATABASE Sales SET ONLINE")
+        self.run_and_check(60)
+        statements = (
+            "ALTER DATABASE Sales SET HADR AVAILABILITY GROUP = AG1",
+            "RESTORE DATABASE Sales WITH RECOVERY",
+        )
+        for statement in statements if self.world.nodes else ():
+            for server in servers:
+                if not self.list_serving_servers():
+                    self.apply(f"sql {server} {statement}")
+                    self.run_and_check(60)
+                    self.forced |= statement.startswith("RESTORE") and bool(self.list_serving_servers())
+        if not self.list_serving_servers() and self.world.evicted:
+            self.force_quorum()
 
     def _read_rows(self, server: str) -> set[int]:
         tsql.submit_text(self.world, f"{server}#9", "SELECT n FROM Sales.dbo.marker WITH (NOLOCK)")

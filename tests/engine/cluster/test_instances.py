@@ -208,7 +208,9 @@ def test_a_resource_restarts_as_its_own_properties_say(
 
 def test_a_failed_agent_starts_with_its_instance_on_another_node() -> None:
     world = fci_lab()
-    apply_lines(world, f"ps NODE_1 (Get-ClusterResource '{AGENT}').RestartAction = 0", f"fail-resource {AGENT}")
+    apply_lines(
+        world, f"ps NODE_1 (Get-ClusterResource '{AGENT}').RestartAction = 0", f"fail-resource {AGENT}"
+    )
     run_until(world, 10)
     apply_lines(world, "move-role SQLFCI1 NODE_2")
     run_until(world, 60)
