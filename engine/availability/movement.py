@@ -80,9 +80,8 @@ def _record_lost_secondaries(world: World, server: str, guid: int) -> None:
             if copy.availability.get_peer_state(peer) is SyncState.SYNCHRONIZED or _record_readiness(
                 world, copy.key, peer, False
             ):
-                still_lost_peers = tuple(
-                    lost_peer for lost_peer in world.copies[copy.key].availability.lost if lost_peer != peer
-                )
+                lost_peers = world.copies[copy.key].availability.lost
+                still_lost_peers = tuple(lost_peer for lost_peer in lost_peers if lost_peer != peer)
                 world.update_availability(copy.key, lost=still_lost_peers)
                 world.mark_session_changed(guid)
 
@@ -342,7 +341,11 @@ def connect_copies(world: World, primary: Key, secondary: Key) -> None:
         _acknowledge_suspension(world, secondary)
         return
     if {follower.fork, follower.former_fork}.isdisjoint((lead.fork, lead.former_fork)):
-        _suspend_incompatible_copy(world, primary, secondary)
+        errorlog.write_message(world, secondary[0], 1408, secondary[1], state=103)
+        _suspend_incompatible_copy(world, primary, secondary, SuspendReason.XRF_UPDATE)
+        return
+    if world.instances[primary[0]].version > world.instances[secondary[0]].version:
+        _suspend_incompatible_copy(world, primary, secondary, SuspendReason.PARTNER)
         return
     end = streams.get_end_of_log_kb(world, follower)
     common = min(end, lineage.find_common_kb(lead.lineage, follower.lineage))
@@ -400,22 +403,21 @@ def _acknowledge_suspension(world: World, key: Key) -> None:
     errorlog.write_message(
         world, key[0], 35264, key[1], "partner", int(reason), f"SUSPEND_FROM_{reason.name}"
     )
-    pending_places = tuple(
-        pending_place for pending_place in group.pending_suspend if pending_place != copy_key
-    )
+    world.update_availability(key, suspended=reason)
+    pending_places = tuple(place for place in group.pending_suspend if place != copy_key)
     replicas.change_group(world, key[0], guid, lambda old: replace(old, pending_suspend=pending_places))
 
 
-def _suspend_incompatible_copy(world: World, primary: Key, secondary: Key) -> None:
-    """Suspend a secondary that shares no recovery fork with the primary, after repeated forced failovers.
+def _suspend_incompatible_copy(world: World, primary: Key, secondary: Key, reason: SuspendReason) -> None:
+    """Suspend a secondary to which the primary cannot send log.
 
-    Each copy tracks two forks. The documentation names error 1408, state 103. [DOC: forced failover]
+    The secondary shares no recovery fork with the primary after repeated forced failovers (1408, state 103), because
+    each copy tracks two forks. Or its instance has an older version. [DOC: forced failover; upgrading replicas]
     """
-    reason = SuspendReason.XRF_UPDATE
+    _record_readiness(world, primary, secondary[0], False)
     replicas.set_peer_state(world, primary, secondary[0], SyncState.NOT_SYNCHRONIZING)
     replicas.set_state(world, secondary, SyncState.NOT_SYNCHRONIZING)
     world.update_availability(secondary, suspended=reason)
-    errorlog.write_message(world, secondary[0], 1408, secondary[1], state=103)
     errorlog.write_message(
         world, secondary[0], 35264, secondary[1], "system", int(reason), f"SUSPEND_FROM_{reason.name}"
     )

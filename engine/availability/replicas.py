@@ -220,13 +220,18 @@ class AllowedConnections(TypedDict):
 
 
 def allowed_connections(world: World, key: Key) -> AllowedConnections:
-    """Return the allowed connections of the copy as secondary and as primary."""
+    """Return the allowed connections of the copy as secondary and as primary.
+
+    A basic group has no readable secondary, and an instance with a later version than the primary neither. [DOC: basic
+    availability groups; upgrading replicas]
+    """
     guid = world.copies[key].availability.guid
     replica = find_own_replica(world, key[0], guid) if guid is not None else None
     group = find_group_config(world, key[0], guid) if guid is not None else None
     if replica is None or group is None:
         return {"readers": "NO", "primary_connections": "ALL"}
-    if group.basic:  # a basic AG has no readable secondary [DOC: basic availability groups]
+    lead = world.instances.get(group.primary)
+    if group.basic or (lead is not None and lead.version < world.instances[key[0]].version):
         return {"readers": "NO", "primary_connections": replica.primary_connections}
     return {"readers": replica.secondary_connections, "primary_connections": replica.primary_connections}
 
