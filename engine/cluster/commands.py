@@ -319,7 +319,9 @@ def start_role(world: World, name: str, observer: str = "") -> None:
     """Bring the role online, on its owner if possible. Raise InputError if it is online or moving."""
     node, role = _require_role(world, name, observer)
     if role.state is ResourceState.ONLINE:
-        raise InputError(build_message("{role} is online", role=role.name))
+        if not instances.start_failed_agent(world, role):
+            raise InputError(build_message("{role} is online", role=role.name))
+        return
     _start(world, node, role)
 
 
@@ -385,6 +387,8 @@ def start_resource(world: World, name: str, observer: str = "") -> None:
         _store_resource(world, node, role, started_resource)
     elif role.state is not ResourceState.ONLINE:
         _start(world, node, role)
+    elif resource.kind == config.AGENT:
+        instances.start_failed_agent(world, role)
 
 
 def move_disk(world: World, name: str, role_name: str, observer: str = "") -> None:

@@ -372,6 +372,14 @@ def fail_agent(world: World, server: str, noticed_s: float = SERVICE_NOTICED_S) 
         world.call_after(noticed_s, "instance.agent", server, False)
 
 
+def start_failed_agent(world: World, role: ClusterRole) -> bool:
+    """Start the failed SQL Server Agent of an instance that is online. Return False if it has not failed."""
+    if role.kind != "instance" or world.instances[role.name].agent_running:
+        return False
+    world.update_instance(role.name, agent_running=world.instances[role.name].edition != "Express")
+    return True
+
+
 def on_agent_timer(world: World, server: str, is_noticed: bool) -> None:
     """Restart SQL Server Agent, or handle its failure when the cluster notices it (timer handler)."""
     if is_noticed:

@@ -263,17 +263,16 @@ def move_group(world: World, node: str, call: CmdletCall, piped: PipelineTable |
     return get_group(world, node, CmdletCall("Get-ClusterGroup", {"name": (role.name,)}), None)
 
 
-STARTED: Final = (ResourceState.ONLINE, ResourceState.ONLINE_PENDING)
-"""States of a group in which Start-ClusterGroup only returns the group."""
-
-
 def build_group_cmdlet(act: Callable[[World, str, str], None]) -> Cmdlet:
     """Build the cmdlet Start-ClusterGroup or Stop-ClusterGroup, which applies *act* to a role."""
 
     def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         role = lookup.find_role(world, node, lookup.read_single_name(call, piped, "group"), call)
         name = role.name
-        if act is not commands.start_role or role.state not in STARTED:
+        is_started = (
+            role.state is ResourceState.ONLINE_PENDING or config.read_role_state(world, role) == "Online"
+        )
+        if act is not commands.start_role or not is_started:
             act(world, name, node)
         return get_group(world, node, CmdletCall("Get-ClusterGroup", {"name": (name,)}), None)
 

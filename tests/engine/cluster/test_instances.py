@@ -217,6 +217,21 @@ def test_a_failed_agent_starts_with_its_instance_on_another_node() -> None:
     assert config.read_role_state(world, get_role(world, "SQLFCI1")) == "Online"
 
 
+@pytest.mark.parametrize(
+    "line",
+    [f"Start-ClusterResource '{AGENT}'", "Start-ClusterGroup SQLFCI1", "Start-Service SQLSERVERAGENT"],
+)
+def test_a_person_starts_an_agent_that_remained_failed(line: str) -> None:
+    world = fci_lab()
+    apply_lines(
+        world, f"ps NODE_1 (Get-ClusterResource '{AGENT}').RestartAction = 0", f"fail-resource {AGENT}"
+    )
+    run_until(world, 10)
+    assert config.read_role_state(world, get_role(world, "SQLFCI1")) == "Failed"
+    apply_lines(world, f"ps NODE_1 {line}")
+    assert config.read_role_state(world, get_role(world, "SQLFCI1")) == "Online"
+
+
 def test_restarts_of_an_address_are_not_those_of_the_server() -> None:
     """The address has used up its restart, but the server has its own."""
     world = fci_lab()
