@@ -1,4 +1,6 @@
-"""Conditions of drills about availability groups, and reasons why a group fails over automatically or not."""
+"""Drill conditions about availability groups, and the reasons why a group can or cannot fail over
+automatically.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ def test_an_instance_loss_counts_as_noticed_at_its_detection(fault: str) -> None
 
 
 def _check_detection(world: World, fault: str) -> None:
-    """Assert that the precondition first holds when the cluster reports the failure, not at the fault itself."""
+    """Assert that the precondition is first met when the cluster reports the failure, and not earlier at the
+    fault.
+    """
     run_until(world, 10)
     apply_lines(world, fault)
     while True:

@@ -1,4 +1,7 @@
-"""RTO and RPO by the published formulas compared with runs; preconditions of each secondary and node."""
+"""RTO and RPO estimates compared with the published formulas and with simulated runs.
+
+Also tests the failover preconditions of each secondary and node.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Every pair of faults, in quick succession or far apart, then full repair: invariants in each second."""
+"""Recovery from every pair of faults, in quick succession or far apart, with invariants checked in each
+second.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ FAULTS = (
 GAPS_S = (4, 45)
 HOLD_S = 45
 HEALTHY_AFTER_S = 240
-"""Time limit for recovery: boot, service start, joining and redo."""
+"""Time limit for recovery in seconds: boot, service start, joining and redo."""
 
 
 def _assert_legal(world: World) -> None:
@@ -45,7 +47,7 @@ def _assert_legal(world: World) -> None:
 
 
 def _apply_if_accepted(world: World, line: str) -> None:
-    """Apply *line*; a refusal by the cluster is ignored."""
+    """Apply *line*, and ignore a refusal by the cluster."""
     with contextlib.suppress(InputError):
         apply_lines(world, line)
 
@@ -74,7 +76,9 @@ def _run_faults(start: World, first_fault: str, second_fault: str, gap_s: int) -
 
 
 def _is_healthy(world: World) -> bool:
-    """Return whether the group is online, all secondaries are connected, and the synchronous pair is SYNCHRONIZED."""
+    """Return whether the group is online, all secondaries are connected, and the synchronous pair is
+    SYNCHRONIZED.
+    """
     leads = list_primaries(world)
     roles = [role for node in world.nodes.values() for role in node.config.roles]
     if len(leads) != 1 or not all(role.state is ResourceState.ONLINE for role in roles):
@@ -123,7 +127,7 @@ def test_every_pair_of_faults_recovers(part: int) -> None:
             "pull-cable NODE_1",
             "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER",
         ),  # the tail of the log is lost
-        ("stop-cluster NODE_2", "power-off NODE_2"),  # repairs in an unusual order
+        ("stop-cluster NODE_2", "power-off NODE_2"),  # the repairs come in an unusual order
     ],
 )
 def test_known_exploration_findings_stay_fixed(first_fault: str, second_fault: str) -> None:

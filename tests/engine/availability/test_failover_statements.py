@@ -1,6 +1,6 @@
-"""FAILOVER and FORCE_FAILOVER_ALLOW_DATA_LOSS end when the replica is primary, or with the reason why it is not.
+"""Results of the statements FAILOVER and FORCE_FAILOVER_ALLOW_DATA_LOSS.
 
-[DOC: 41104]
+A statement ends when the replica is primary, or reports the reason why it is not. [DOC: 41104]
 """
 
 from __future__ import annotations

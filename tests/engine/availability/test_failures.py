@@ -1,4 +1,4 @@
-"""Effects of each failure on an availability group: the matrix of the documentation, row by row."""
+"""Effects of each failure on an availability group, as listed in the matrix of the documentation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.events import read_field
 
 
 def list_online_s(world: World) -> list[float]:
-    """Return the seconds from failure to open databases for each failover."""
+    """Return the seconds from the failure until the databases are open, for each failover."""
     return [((f.online_tick or 0) - f.failed_tick) / 100 for f in world.failovers if f.online_tick]
 
 
@@ -64,7 +64,7 @@ def test_a_resource_that_fails_again_moves_to_the_other_node() -> None:
 
 @pytest.mark.parametrize(("better_s", "server", "ends_s"), [(20, "NODE_1", 58), (90, "NODE_2", 60)])
 def test_a_hung_primary_is_restarted_on_its_node_first(better_s: float, server: str, ends_s: float) -> None:
-    """The login of its resource fails after 15 seconds. [DOC: automatic failover problems]"""
+    """The login of the group's resource fails after 15 seconds. [DOC: automatic failover problems]"""
     world = ag_lab()
     run_until(world, 30)
     apply_lines(world, "slow-cpu NODE_1 factor=200")
@@ -76,7 +76,7 @@ def test_a_hung_primary_is_restarted_on_its_node_first(better_s: float, server: 
     if server == "NODE_1":
         assert [round(event.t_s) for event in online] == [ends_s]
     else:
-        assert online == []  # it was online before the processors were free again
+        assert online == []  # the group came online on NODE_2 before the processors of NODE_1 recovered
 
 
 def _fail_log_disk(world: World, database: str) -> SyncState:
@@ -97,7 +97,7 @@ def test_a_database_without_its_disk_causes_no_failover_and_moves_without_loss()
     assert [failover.kind for failover in world.failovers] == ["manual", "manual"]
     assert serving.is_serving(world, ("NODE_2", "Sales"))
     old = [world.copies["NODE_1", name].availability.state for name in ("Orders", "Sales")]
-    assert old == [SyncState.SYNCHRONIZED, SyncState.NOT_SYNCHRONIZING]  # its disk is still missing
+    assert old == [SyncState.SYNCHRONIZED, SyncState.NOT_SYNCHRONIZING]  # the disk of Sales is still missing
     apply_lines(world, "mend-disk NODE_1 Sales")
     run_until(world, 80)
     assert world.copies["NODE_1", "Sales"].availability.state is SyncState.SYNCHRONIZED
@@ -226,7 +226,7 @@ def test_a_booting_node_takes_its_full_time(line: str) -> None:
     run_until(world, 20)
     apply_lines(world, "power-on NODE_2")
     if line.startswith("start"):
-        apply_lines(world, line)  # at the same tick, too
+        apply_lines(world, line)  # the request comes in the tick of the power-on, and again later
     run_until(world, 40)
     with pytest.raises(InputError, match="boot"):
         apply_lines(world, "ps NODE_2 Get-ClusterNode")
@@ -303,7 +303,7 @@ def _count_commits(world: World, seconds: float) -> float:
 
 @pytest.mark.parametrize(("level", "stays"), [(4, "NODE_1"), (5, "NODE_2")])
 def test_a_lack_of_worker_threads_is_logged_and_fails_the_group_at_level_5(level: int, stays: str) -> None:
-    """See [DOC: thread usage of groups; flexible failover policy]."""
+    """Check documented behavior: [DOC: thread usage of groups; flexible failover policy]."""
     world = build_world(build_many_groups(1, 40), 1)
     configure = "EXEC sp_configure 'show advanced options', 1; RECONFIGURE; EXEC sp_configure 'max worker threads', {}"
     apply_lines(world, f"sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET (FAILURE_CONDITION_LEVEL = {level})")
@@ -317,7 +317,9 @@ def test_a_lack_of_worker_threads_is_logged_and_fails_the_group_at_level_5(level
 @pytest.mark.parametrize("command", ["start-role AG1", "ps NODE_1 Start-ClusterGroup AG1"])
 @pytest.mark.parametrize("after_s", [1.0, 3.5, 5.0])
 def test_a_group_that_is_moving_does_not_start_on_a_second_node(command: str, after_s: float) -> None:
-    """During a planned failover the role came online again on its old node, and both replicas became primary."""
+    """Earlier, the role came online again on its old node during a planned failover, and both replicas became
+    primary.
+    """
     world = ag_lab()
     apply_lines(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
     run_until(world, world.tick / 100 + after_s)

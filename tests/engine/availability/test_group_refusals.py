@@ -1,7 +1,7 @@
-"""Refused statements about groups: malformed clauses, wrong values, used ports; none has a partial effect.
+"""Refused statements about availability groups: malformed clauses, wrong values and used ports.
 
-[DOC: CREATE AVAILABILITY GROUP; ALTER AVAILABILITY GROUP] The grammar decides first, on every replica and
-without quorum.
+None has a partial effect. The server checks the grammar first, on every replica and also without quorum.
+[DOC: CREATE AVAILABILITY GROUP; ALTER AVAILABILITY GROUP]
 """
 
 from __future__ import annotations

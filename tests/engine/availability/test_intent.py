@@ -1,4 +1,4 @@
-"""ApplicationIntent: which replica accepts which logins, and where a listener routes them."""
+"""ApplicationIntent: logins that each replica accepts, and routing of these logins by a listener."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ACCESS = [
 
 
 def run_sql(world: model.World, window: str, text: str, within_s: float = 1.0) -> list[int]:
-    """Return the error numbers of a batch."""
+    """Return the error numbers of a batch, after the world has run for at least *within_s*."""
     return [
         message["number"]
         for message in run_statement(world, window, text, within_s)["messages"]
@@ -52,7 +52,7 @@ def run_sql(world: model.World, window: str, text: str, within_s: float = 1.0) -
 
 
 def run_statement(world: model.World, window: str, text: str, within_s: float = 1.0) -> dict[str, Any]:
-    """Return the answer of a batch, for which the world runs at least *within_s*."""
+    """Return the answer to a batch, after the world has run for at least *within_s*."""
     apply_lines(world, f"sql {window} {text}")
     events = run_until(world, world.tick / 100 + within_s)
     while not any(event.kind == "sql_done" for event in events):
@@ -83,7 +83,7 @@ def test_access_follows_role_connections_and_intent(
     intent_option = ";ApplicationIntent=ReadOnly" if intent else ""
     apply_lines(world, f"change-connection {server} Server={server};Database=Sales{intent_option}")
     assert run_sql(world, server, "SELECT 1") == ([error, 4060, 18456] if error else [])
-    # the same with USE on a connection to master
+    # USE on a connection to master gives the same result
     apply_lines(world, f"change-connection {server} Server={server}{intent_option}")
     assert run_sql(world, server, "USE Sales") == ([error] if error else [])
 
@@ -274,7 +274,8 @@ def test_servers_of_a_nested_routing_list_share_the_readers() -> None:
 @pytest.mark.parametrize(
     ("version", "fault", "error"),
     [
-        # the primary's service stops and no replica takes over, or quorum is lost [DOC: readable secondaries]
+        # first the service of the primary stops and no replica takes over; then quorum is lost [DOC: readable
+        # secondaries]
         (2012, "stop-service NODE_1", 983),
         (2014, "stop-service NODE_1", 0),
         (2012, "power-off NODE_1;power-off NODE_2;power-off FSW", 988),
@@ -293,5 +294,5 @@ def test_a_readable_secondary_works_without_its_primary(version: int, fault: str
     assert world.copies["NODE_3", "Sales"].availability.role is ReplicaRole.RESOLVING
     assert run_sql(world, window, "SELECT 1") == (
         [error, 4060, 18456] if error else []
-    )  # its connection was closed, or stays open
+    )  # 2012 closes the connection of the window; 2014 keeps it open
     assert run_sql(world, "NODE_3#4", "USE Sales") == ([error] if error else [])

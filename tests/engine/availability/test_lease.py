@@ -1,4 +1,6 @@
-"""A frozen instance loses its lease, writes nothing, and detects the loss when it continues."""
+"""Leases of a frozen primary: it writes nothing after its lease expires, and detects the loss when it
+continues.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A listener with addresses in two subnets: its DNS entries, and the logins of each kind of client."""
+"""A listener with addresses in two subnets: its DNS entries, and logins of each kind of client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Statements and faults in random order: no exception, and never two servers that accept commits under one quorum."""
+"""Statements and faults in random order raise no exception.
+
+In one partition with quorum, never two servers accept commits.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ FAULTS = (
 
 @pytest.mark.parametrize("seed", [0, 23, 27, 73, 176, 185])
 def test_statements_in_any_order_are_handled(seed: int) -> None:
-    """The seeds are those that once revealed a defect."""
+    """Each seed once revealed a defect."""
     chance, world = random.Random(seed), ag_lab(seed)
     run_until(world, 10)
     for _ in range(40):
@@ -66,7 +69,7 @@ def assert_one_primary(world: World, group: int) -> None:
 
 
 def test_a_primary_without_quorum_reports_not_synchronizing() -> None:
-    """The lanes of the charts are drawn from this state."""
+    """The charts draw their lanes from this state."""
     world = ag_lab()
     apply_lines(world, "power-off FSW", "power-off NODE_2", "power-off NODE_3")
     state_changes = [
@@ -79,7 +82,9 @@ def test_a_primary_without_quorum_reports_not_synchronizing() -> None:
 
 
 def test_two_partitions_do_not_affect_each_other() -> None:
-    """NODE_2 has forced quorum next to a majority; statements at NODE_1 affect only the partition of NODE_1."""
+    """NODE_2 has forced quorum while the other nodes keep a majority. Statements at NODE_1 affect only its
+    own partition.
+    """
     world = ag_lab()
     run_until(world, 10)
     apply_lines(world, "cut NODE_2 NODE_1", "cut NODE_2 NODE_3", "cut NODE_2 FSW")

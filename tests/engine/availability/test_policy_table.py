@@ -1,4 +1,4 @@
-"""Answers of the policy of availability databases in many situations, as a table.
+"""Policy of availability databases in many situations, compared with a recorded table.
 
 `pytest --rewrite` records policy_table.txt anew; review the diff.
 """
@@ -79,7 +79,7 @@ def describe_route(world: World, server: str, read_intent: bool) -> str:
 
 
 def describe_copy(world: World, server: str) -> str:
-    """Return role, states, refusals, routes and the properties that are true, of one copy."""
+    """Return role, states, refusals, routes and true properties of one copy as text."""
     copy = world.copies[server, "Sales"]
     policy = groups.get_policy(copy)
     refusals = [policy.find_refusal(copy, read_intent) for read_intent in (False, True)]

@@ -11,8 +11,9 @@ WAITS = "SELECT session_id, blocking_session_id FROM sys.dm_exec_requests WHERE 
 
 
 def read_while_changed() -> model.World:
-    """Return a world in which REPORT reads on NODE_3 for half an hour, and a table of Sales was altered on
-    NODE_1 meanwhile.
+    """Return a world in which redo of a table change waits on NODE_3.
+
+    REPORT runs a query of half an hour there, and the table of Sales was altered on NODE_1 during the query.
     """
     world = ag_lab()
     run_until(world, 10)
@@ -40,7 +41,7 @@ def test_the_redo_queue_grows_while_log_is_hardened() -> None:
     assert sales.stream is not None
     positions = world.flow.read_stream_positions(sales.stream)
     assert positions.hardened_kb - positions.redone_kb > 1000
-    assert world.copies["NODE_2", "Sales"].availability.redo_waits == ""  # without readers
+    assert world.copies["NODE_2", "Sales"].availability.redo_waits == ""  # no query reads on NODE_2
 
 
 def test_the_blocking_reader_is_found_and_killed() -> None:

@@ -1,4 +1,4 @@
-"""Availability groups as the documentation describes them where a review found other behavior."""
+"""Documented behavior of availability groups in which a review had found deviations."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def find_routed_server(world: model.World, number: int) -> str:
 
 
 def test_logins_rotate_among_the_servers_of_a_nested_list() -> None:
-    """Round robin does not depend on whether earlier connections stay open. [DOC: read-only routing]"""
+    """The rotation does not depend on whether earlier connections stay open. [DOC: read-only routing]"""
     world = ag_lab(version=2016)
     modify_replica(
         world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = (('NODE_2', 'NODE_3'), 'NODE_1'))"
@@ -122,7 +122,7 @@ def test_the_timeout_of_a_secondary_applies_to_its_connection_with_the_primary(
 
 
 def test_a_restart_is_the_reason_of_a_suspension_from_before() -> None:
-    """[DOC: database replica states]; a suspension never ends by a restart."""
+    """A restart never ends a suspension. [DOC: database replica states]"""
     world = ag_lab()
     assert run_sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR SUSPEND") == []
     apply_lines(world, "restart-service NODE_2")
@@ -135,7 +135,7 @@ def test_a_restart_is_the_reason_of_a_suspension_from_before() -> None:
 
 
 def test_redo_without_the_data_volume_is_suspended_at_each_resume() -> None:
-    """A mirror reports 823 and suspends the session in the same case. Derived."""
+    """Derived: a mirror reports 823 and suspends the session in the same case."""
     world = ag_lab()
     apply_lines(world, "fail-volume NODE_2 D")
     resume = "ALTER DATABASE Sales SET HADR RESUME"
@@ -190,7 +190,7 @@ INSERT = "INSERT Sales.dbo.late VALUES (1)"
 )
 @pytest.mark.parametrize("outage", [("fail-disk", "mend-disk", "Sales"), ("fail-volume", "mend-volume", "L")])
 def test_a_reopened_primary_waits_for_copies_that_were_ready(outage: tuple[str, str, str], loss: str) -> None:
-    """Otherwise the cluster would fail over to a copy without the commits since. [DOC: availability modes]"""
+    """Otherwise the cluster could fail over to a copy that lacks the commits since. [DOC: availability modes]"""
     world = ag_lab()
     assert run_sql(world, "NODE_1", "CREATE TABLE Sales.dbo.late (a int)") == []
     fail, mend, what = outage
@@ -215,7 +215,9 @@ def test_a_reopened_primary_waits_for_copies_that_were_ready(outage: tuple[str, 
 @pytest.mark.parametrize("statement", ["ALTER AVAILABILITY GROUP AG1 FAILOVER", FORCE])
 @pytest.mark.parametrize("continues_at_s", [60, 100.5])
 def test_a_failover_request_ends_with_the_move_that_it_started(statement: str, continues_at_s: float) -> None:
-    """A target that hangs meanwhile follows again, and it does not become primary without the commits since."""
+    """A target that hangs during the failover becomes a secondary again. It never becomes primary without
+    later commits.
+    """
     world = ag_lab(version=2016)
     assert run_sql(world, "NODE_1", "CREATE TABLE Sales.dbo.late (a int)") == []
     apply_lines(world, f"sql NODE_2#3 {statement}")
@@ -262,7 +264,7 @@ def test_the_loss_of_one_disk_during_a_failover_leaves_one_primary() -> None:
 
 @pytest.mark.parametrize("state", [ResourceState.FAILED, ResourceState.OFFLINE])
 def test_a_primary_gives_up_its_role_when_the_cluster_has_the_group_offline(state: ResourceState) -> None:
-    """Its lease is not renewed. [DOC: lease timeout]"""
+    """The lease of the primary is not renewed. [DOC: lease timeout]"""
     world = ag_lab()
     run_until(world, 10)
     config.update_role(world, "NODE_1", "AG1", state=state, way=roles.EXHAUSTED)
@@ -301,7 +303,7 @@ def build_standard_lab() -> model.World:
 
 
 def test_a_basic_group_has_two_replicas_and_no_readable_secondary() -> None:
-    """[DOC: basic availability groups]; 41199 and its words have been seen in a public trace."""
+    """See [DOC: basic availability groups]. The text of 41199 was seen in a public trace."""
     world = build_standard_lab()
     reads = ", SECONDARY_ROLE (ALLOW_CONNECTIONS = ALL)"
     replicas = [REPLICA.format("NODE_1", ""), REPLICA.format("NODE_2", reads)]

@@ -13,7 +13,7 @@ AUTOMATIC = "ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON 'NODE_2' WITH (SEEDI
 
 
 def prepare_seeding(*, granted: bool = True) -> model.World:
-    """Return a world in which Orders has left the group and is dropped on NODE_2, which is to be seeded."""
+    """Return a world that is ready for seeding: Orders has left the group and is dropped on NODE_2."""
     world = ag_lab(version=2016)
     assert run_sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 REMOVE DATABASE Orders") == []
     assert run_sql(world, "NODE_2", "DROP DATABASE Orders") == []

@@ -1,4 +1,4 @@
-"""SUSPEND and RESUME wait while the other replica is connected but silent. Derived."""
+"""SUSPEND and RESUME wait while the other replica is connected but does not respond. Derived."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""State of replicas and databases at instants of many losses and commands, as a table.
+"""States of replicas and databases after many losses and commands, compared with a recorded table.
 
 `pytest --rewrite` records state_table.txt anew; review the diff.
 """
@@ -120,7 +120,7 @@ def describe_world(world: World) -> list[str]:
 
 
 def play_steps(steps: recordings.Steps) -> list[str]:
-    """Return the states after each step; lines that are equal to those of the step before are left out."""
+    """Return the states after each step, without lines that equal those of the step before."""
     return recordings.play_steps(build_settled_world().fork(), (("", 0.1), *steps), describe_world)
 
 

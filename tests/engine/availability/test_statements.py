@@ -57,8 +57,9 @@ def run_batch(world: World, server: str, text: str, then_s: float = 0.1) -> list
     return answer.numbers
 
 
-# Statement -> answers of the primary, a synchronous secondary, an asynchronous secondary, a replica without a
-# role (group offline), one without quorum, and one with forced quorum. [DOC: ALTER AVAILABILITY GROUP]
+# Statement -> message number, or 0, at six replicas: primary, synchronous secondary, asynchronous secondary,
+# replica of an offline group, replica without quorum, replica with forced quorum. [DOC: ALTER AVAILABILITY
+# GROUP]
 MATRIX = [
     ("FAILOVER", 41122, 0, 41142, 41142, 35220, 41125),
     ("FORCE_FAILOVER_ALLOW_DATA_LOSS", 41122, 0, 0, 0, 35220, 0),
@@ -169,7 +170,7 @@ def test_a_database_leaves_and_joins_again() -> None:
 
 
 def test_a_database_joins_again_only_before_the_next_log_backup() -> None:
-    """The copy has the log of all backups taken until it left the group. Derived from the log chain."""
+    """The copy has all log up to the time when it left the group. Derived from the log chain."""
     world = build_settled_world().fork()
     join = "ALTER DATABASE Orders SET HADR AVAILABILITY GROUP = AG1"
     run_batch(world, "NODE_1", "BACKUP LOG Orders TO DISK = 'NUL'", 5)
@@ -251,7 +252,7 @@ def test_a_new_group_is_created_and_fails_over() -> None:
 
 
 NOT_SIMULATED = [
-    # version, option of CREATE, options of the replica
+    # version, option of CREATE AVAILABILITY GROUP, option of the replica
     (2017, "WITH (CLUSTER_TYPE = NONE) FOR", ""),
     (2017, "WITH (CLUSTER_TYPE = EXTERNAL) FOR", ""),
     (2022, "WITH (CONTAINED) FOR", ""),
@@ -289,7 +290,7 @@ def test_display_only_options_are_stored() -> None:
     assert run_statement(world, "NODE_3", query)["results"][0]["rows"] == [[1, "TCP://NODE_2:1433"]]
 
 
-# what the neighbors say: at the primary, at a readable secondary, at one whose data movement is suspended
+# related statement -> message numbers at the primary, at a readable secondary, and at a suspended secondary
 NEIGHBOURS = [
     ("BACKUP DATABASE Orders TO DISK = 'D:\\o.bak'", [], [3059, 3013], [3059, 3013]),
     ("BACKUP DATABASE Orders TO DISK = 'D:\\o.bak' WITH COPY_ONLY", [], [], [976, 3013]),

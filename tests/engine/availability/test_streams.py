@@ -50,8 +50,8 @@ def test_redo_is_parallel_since_2016(version: int, threads: int) -> None:
 @pytest.mark.parametrize(
     ("version", "databases", "primary", "secondary"),
     [
-        (2014, 10, 30, 10),  # worker threads of each group: one for capture, two for sending, one for redo
-        (2016, 10, 30, 50),  # a manager and four workers on eight cores
+        (2014, 10, 30, 10),  # each group has worker threads: one for capture, two for sending, one for redo
+        (2016, 10, 30, 50),  # redo has a manager and four workers on eight cores
         (2016, 30, 90, 130),  # 25 databases have 100 workers; the other five have only a redo thread
     ],
 )

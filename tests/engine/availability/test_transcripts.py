@@ -1,4 +1,4 @@
-"""Transcripts of availability groups: losses of services, nodes and links (tests/transcript_runs.py)."""
+"""Recorded transcripts of availability groups that lose services, nodes and links (tests/transcript_runs.py)."""
 
 from __future__ import annotations
 

@@ -270,7 +270,7 @@ COUNTER = """SELECT cntr_value FROM sys.dm_os_performance_counters WHERE object_
 
 
 def _measure_growth(world: World, server: str, script: str) -> float:
-    """Return the increase of a script's only value within ten seconds."""
+    """Return the increase, within ten seconds, of the only value that a script returns."""
     first = submit_batch(world, server, script, then_s=0.1).value
     run_until(world, world.tick / 100 + 10)
     return float(submit_batch(world, server, script, then_s=0.1).value - first) / 10.1
@@ -288,7 +288,9 @@ def test_counters_show_the_log_flow_to_each_replica() -> None:
 
 
 def test_transaction_delay_is_the_wait_of_the_commits() -> None:
-    """HADR_SYNC_COMMIT and Transaction Delay count the same time; without a synchronous secondary neither counts."""
+    """HADR_SYNC_COMMIT and Transaction Delay count the same time. Without a synchronous secondary, both stay
+    0.
+    """
     world = _start_lab().fork()
     delay = COUNTER.format("Database", "Transaction Delay", "_Total")
     writes = COUNTER.format("Database", "Mirrored Write Transactions/sec", "_Total")
@@ -303,7 +305,7 @@ def test_transaction_delay_is_the_wait_of_the_commits() -> None:
 
 
 def test_stalled_commits_have_their_waits_and_finite_lags() -> None:
-    """Lags were divided by the vanishing rate of a log that stood still: 8115, and a commit time of now."""
+    """Earlier, lags were divided by a log rate near zero. This gave error 8115 and a commit time of now."""
     world = ag_lab(version=2017)
     run_until(world, 10)
     apply_lines(
@@ -365,7 +367,7 @@ def test_diagnostics_name_the_group_and_the_components(state: str, state_desc: s
 
 
 def test_the_last_report_of_a_lost_secondary_ages_with_the_clock() -> None:
-    """More load since makes the queue longer and the last commit there no older."""
+    """A higher load after the loss lengthens the queue, but does not age the last commit on the secondary."""
     world = _build_world("secondary lost").fork()
     apply_lines(world, "workload Sales Workload1 scale=3")
     run_until(world, 80)
@@ -447,7 +449,7 @@ def test_the_start_of_a_replica_names_the_number_of_its_group() -> None:
 
 
 def test_the_views_agree_while_a_primary_goes_offline_and_comes_back() -> None:
-    """A pending primary is PENDING, and a secondary that has lost its connection does not synchronize.
+    """A primary that comes online is PENDING, and a secondary without its connection does not synchronize.
 
     [DOC: database replica states]
     """

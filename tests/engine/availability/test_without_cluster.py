@@ -1,4 +1,4 @@
-"""Availability groups without a cluster: no quorum, or an evicted computer."""
+"""Availability groups whose cluster does not work: no quorum, no cluster service, or an evicted node."""
 
 from __future__ import annotations
 
@@ -102,5 +102,5 @@ def test_a_copy_that_left_without_quorum_leaves_the_configuration_later() -> Non
 
 
 def test_only_a_former_node_knows_groups() -> None:
-    """35220 says that the computer is no node any more; Always On stays enabled."""
+    """Error 35220 reports that the computer is not a node of the cluster. Always On stays enabled."""
     assert run_batch(evict_node(), "NODE_2", "ALTER AVAILABILITY GROUP AG1 JOIN") == [35220]

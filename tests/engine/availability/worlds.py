@@ -1,4 +1,4 @@
-"""Worlds with availability groups, and functions that inspect them."""
+"""Builders of worlds with availability groups, and functions that inspect these worlds."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ SCENARIOS = Path(__file__).parents[3] / "scenarios"
 
 
 def ag_lab(seed: int = 1, version: int = 2014) -> World:
-    """Return the lab: NODE_1 primary, NODE_2 synchronous with automatic failover, NODE_3 asynchronous, file
-    share witness on FSW.
+    """Return the lab with NODE_1 as primary.
+
+    NODE_2 is synchronous with automatic failover, NODE_3 is asynchronous, and FSW holds a file share witness.
     """
     text = (SCENARIOS / "ag-lab.toml").read_text(encoding="utf-8")
     return build_world(load_scenario(text.replace("version = 2014", f"version = {version}"), "ag-lab"), seed)

@@ -1,4 +1,4 @@
-"""An oracle of cluster membership, written from the documentation of quorum and not from the engine.
+"""Reference model of cluster membership, written from the documentation of quorum without code of the engine.
 
 It checks the engine after each fault has settled. Where the documentation leaves a choice (which half keeps
 the witness, whose vote is removed), it accepts each choice and continues with the chosen one.
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Settled:
-    """Physical facts after a fault has settled."""
+    """Physical connections after a fault has settled."""
 
     groups: list[frozenset[str]]
     """Sets of connected nodes with a running cluster service."""
@@ -22,6 +22,8 @@ class Settled:
 
 @dataclass
 class Oracle:
+    """State of the cluster according to the documentation."""
+
     nodes: tuple[str, ...]
     windows: str
     witness: str
@@ -30,9 +32,9 @@ class Oracle:
     version: dict[str, int] = field(default_factory=dict)
     """Version of the cluster database on each node."""
     tag: int = 1
-    """Version stored by the witness."""
+    """Version of the cluster database that the witness stores."""
     votes: dict[int, tuple[frozenset[str], bool]] = field(default_factory=dict)
-    """Version: (nodes with a vote, whether the witness has a vote)."""
+    """Version of the cluster database -> (nodes with a vote, whether the witness has a vote)."""
 
     def __post_init__(self) -> None:
         self.members = frozenset(self.nodes)
@@ -40,7 +42,9 @@ class Oracle:
         self.tag = 0
 
     def find_problem(self, facts: Settled, members: Collection[str], counted: Collection[str]) -> str:
-        """Return the problem of the engine's *members* and *counted* votes; "" if the documentation allows them."""
+        """Return why the engine's *members* or *counted* votes are wrong; "" if the documentation allows
+        them.
+        """
         member_set = frozenset(members)
         allowed = self._derive_members(facts)
         if member_set not in allowed:
@@ -57,7 +61,7 @@ class Oracle:
         return ""
 
     def stop_member(self, name: str) -> None:
-        """Stop a member cleanly: with dynamic quorum its vote is removed first."""
+        """Stop a member cleanly. With dynamic quorum, the cluster first removes its vote."""
         if name not in self.members or self._is_static():
             return
         left = self.members - {name}

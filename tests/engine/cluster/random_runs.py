@@ -1,7 +1,8 @@
 """Random faults on labs and pairs of nodes: `python -m tests.engine.cluster.random_runs N FIRST LAB`.
 
-No split brain, no acknowledged row lost without a forced command, and every run heals. Rows are counted by
-the servers' answers, not by the engine's account of losses.
+A run has no split brain, loses no acknowledged row without a forced command, and recovers. It counts rows
+from
+the servers' answers, not from the engine's record of losses.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ GROUP_STATEMENTS = (
     "SHUTDOWN",
     "SHUTDOWN WITH NOWAIT",
 )
-"""Statements that may be refused, or that change the failover configuration; none accepts data loss."""
+"""Statements that change the failover configuration or may be refused. None accepts data loss."""
 
 SESSION_STATEMENTS = (
     "ALTER DATABASE Sales SET PARTNER FAILOVER",
@@ -174,14 +175,14 @@ OUTAGES = (
         "sql {server} ALTER DATABASE Sales SET {data} RESUME",
     ),
 )
-"""(fault, repair) of a server, for runs in which two servers are lost in turn."""
+"""(fault, repair) of a server, for runs that lose two servers in turn."""
 
 KINDS = {"Physical Disk": "disk", "File Share Witness": "file share", "Cloud Witness": "cloud"}
 
 
 @dataclass
 class Run:
-    """One random run, with the rows that its servers acknowledged."""
+    """Random run, and the rows that its servers have acknowledged."""
 
     lab: str
     seed: int
@@ -248,7 +249,7 @@ class Run:
         return inputs
 
     def _server_faults(self, server: str, node: str) -> list[str]:
-        """Return faults and repairs that leave the quorum of a cluster alone."""
+        """Return faults and repairs of a server that do not affect the quorum of a cluster."""
         chance = self.chance
         drive = chance.choice("DL")
         inputs = [
@@ -277,7 +278,7 @@ class Run:
         return inputs
 
     def _network_and_cluster_faults(self, node: str, other: str) -> list[str]:
-        """Return faults and chores whose membership the oracle does not derive."""
+        """Return faults and maintenance actions whose effect on membership the oracle does not derive."""
         chance = self.chance
         inputs = [
             f"black-hole {node} {other}",
@@ -316,7 +317,7 @@ class Run:
         return inputs
 
     def apply(self, lines: str) -> None:
-        """Apply a line, or the lines of a fault between sites at the same time."""
+        """Apply a line, or several lines of one fault at the same time."""
         for line in lines.split(";") if self.lab == "sites" and not lines.startswith("sql") else [lines]:
             self._apply(line)
 
@@ -328,7 +329,7 @@ class Run:
             self.lines.append(f"{self.world.t_s:.2f} {line}")
 
     def force_quorum(self) -> None:
-        """Force quorum, which accepts data loss."""
+        """Force quorum, and record that data loss is accepted."""
         self.forced = True
         for name in self.nodes:
             waiting = self.world.nodes.get(name)
@@ -345,9 +346,9 @@ class Run:
                 break
 
     def swap_servers(self) -> None:
-        """Lose the serving server, then another, and let them return in turn, with a commit between.
+        """Lose the serving server, then another one; insert a row in between, and let both return in turn.
 
-        A copy that missed this commit must not serve afterwards. Half of the runs lose the target of a failover.
+        A copy that missed this row must not serve afterwards. Half of the runs lose the target of a failover.
         """
         chance, led = self.chance, self.list_serving_servers()
         other_servers = sorted({key[0] for key in self.world.copies if key[1] == "Sales"} - set(led))
@@ -389,7 +390,7 @@ class Run:
         )
 
     def run_and_check(self, seconds: float) -> None:
-        """Let time pass; collect answers, and check for a split brain every two seconds."""
+        """Run for *seconds*, collect answers, and check for a split brain every two seconds."""
         end_s = self.world.t_s + seconds
         while self.world.t_s < end_s - 1e-9:
             for event in run_until(self.world, min(end_s, self.world.t_s + 2)):
@@ -424,7 +425,7 @@ class Run:
             self.oracle = None
 
     def _iterate_connected_groups(self, running: list[str]) -> Iterator[frozenset[str]]:
-        """Yield the groups of physically connected nodes, derived from the applied lines about cables and links."""
+        """Yield the groups of physically connected nodes, derived from the cable and link inputs so far."""
         plugged = [name for name in running if self.world.computers[name].nic_up]
         cut = self._is_partitioned()
         if plugged and not (cut and len(plugged) > 1):
@@ -572,7 +573,7 @@ class Run:
 
 
 def main(labs: list[str], runs: int = 500, first: int = 0) -> int:
-    """Play *runs* runs on each lab from seed *first* on, and print the failures."""
+    """Play *runs* runs on each lab with seeds from *first*, and print the failures."""
     bad = 0
     for lab in labs:
         wrong_count = acknowledged = forced = 0

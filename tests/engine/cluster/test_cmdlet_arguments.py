@@ -1,4 +1,4 @@
-"""Arguments of cmdlets: invalid numbers, patterns and words are refused with PowerShell's texts."""
+"""Arguments of cmdlets: PowerShell's errors for invalid numbers, patterns and words."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ REFUSALS = (
 
 
 def test_a_parameter_that_is_not_simulated_needs_no_argument_to_be_refused() -> None:
-    """Some are switches, such as -Wait of Suspend-ClusterNode."""
+    """Some of these parameters are switches, such as -Wait of Suspend-ClusterNode."""
     for cmdlet, parameters in PARAMETERS.items():
         for word in parameters.partition("|")[2].split():
             name = re.split("[:/@]", word)[0]
@@ -106,7 +106,8 @@ def test_any_argument_gives_a_result(cmdlet: str, data: st.DataObject) -> None:
 
 
 BY_VERSION = (
-    # cmdlet, last Windows Server that refuses it, the name that is not found
+    # cmdlet, last Windows Server that refuses it ("" if none does), parameter in the error ("" for the
+    # cmdlet)
     ("Suspend-ClusterNode N2 -Drain", "2008 R2", "Drain"),
     ("Suspend-ClusterNode N2 -TargetNode N1", "2008 R2", "TargetNode"),
     ("Resume-ClusterNode N2 -Failback Immediate", "2008 R2", "Failback"),

@@ -1,4 +1,4 @@
-"""A role whose owner is evicted or lost: pending timers and moves that name the node have no effect."""
+"""Roles whose owner is evicted or lost: pending timers and moves of that node have no effect."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_run_continues_after_the_owner_of_a_role_is_evicted(first_line: str) -
 
 
 def test_a_move_that_a_lost_partition_began_does_not_stay_pending() -> None:
-    """The new primary loses power during a failover, and the old one its network."""
+    """The new primary loses power during a failover, and the old primary loses its network."""
     world = build_sites()
     run_until(world, 11)
     tsql.submit_text(world, "N2", "ALTER AVAILABILITY GROUP AG1 FAILOVER")

@@ -75,7 +75,7 @@ def test_a_node_without_power_costs_half_a_minute() -> None:
 
 
 def test_a_short_power_failure_still_causes_a_failover() -> None:
-    """It boots and sends no heartbeats for a minute, and its disks were never given up."""
+    """The node boots and sends no heartbeats for a minute, and it did not release its disks before."""
     stamps = []
     for back_s in (1.0, 60.0):
         world = fci_lab()
@@ -303,9 +303,13 @@ def test_lost_quorum_stops_instances_and_forced_quorum_restarts_them() -> None:
 
 
 def test_a_joined_node_becomes_possible_owner_except_of_the_disks() -> None:
-    """The lesson of the guide: a later failover goes there and fails, unless owners are set."""
+    """A later failover to this node fails unless the owners of the disks are set. The guide explains this
+    trap.
+    """
     world = build_cluster_world()
-    apply_lines(world, "add-node FCI N3")  # first the cluster, then Setup, which does not end in this test
+    apply_lines(
+        world, "add-node FCI N3"
+    )  # the node joins the cluster first; Setup does not end during this test
     assert [r.name for r in get_role(world, "FCI").resources if "N3" not in r.owners] == ["Cluster Disk 1"]
     apply_lines(world, "power-off N2")
     run_until(world, 60)
@@ -478,7 +482,9 @@ def test_the_service_exists_on_each_node_and_runs_on_one() -> None:
 
 @pytest.mark.parametrize("drive", ["D", "L"])
 def test_a_failed_shared_drive_stops_the_group_until_the_drive_is_mended(drive: str) -> None:
-    """SQL Server depends on the disk, which comes online on no node; the instance served without it."""
+    """SQL Server depends on the disk, which comes online on no node. Earlier, the instance served without the
+    disk.
+    """
     world = fci_lab(1)
     run_until(world, 5)
     apply_lines(world, f"fail-volume SQLFCI1 {drive}")

@@ -1,4 +1,4 @@
-"""Statements on a principal that hung while its partner took over, before it detects this."""
+"""Statements on a principal that hung while its partner took over, before the principal detects the takeover."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from tests.events import read_field
 
 
 def _hang_principal(open_transaction: bool = False) -> World:
-    """Return a world in which SERVER_A responds again and still acts as principal, but SERVER_B has taken over."""
+    """Return a world in which SERVER_B has taken over, but SERVER_A responds again and still acts as
+    principal.
+    """
     world = mirroring_lab(383)
     run_until(world, 5)
     tsql.submit_text(world, "SERVER_A", "USE Sales; CREATE TABLE marker (n int)")
@@ -89,7 +91,9 @@ def test_every_other_statement_returns(text: str) -> None:
 )
 @pytest.mark.parametrize("owner_lost", [True, False])
 def test_a_row_count_appears_when_the_commit_is_done(text: str, owner_lost: bool) -> None:
-    """The synchronous secondaries are away, and then the primary too, before it stops waiting for them."""
+    """The commit waits for lost synchronous secondaries. With *owner_lost*, the primary loses power during
+    the wait.
+    """
     world = ag_lab(1)
     run_until(world, 5)
     tsql.submit_text(world, "NODE_1", "USE Sales; CREATE TABLE marker (n int)")

@@ -1,7 +1,8 @@
-"""Commands in the seconds in which the cluster has not noticed yet that a node is lost.
+"""Commands in the seconds before the cluster detects the loss of a node.
 
-A member stays "Up" until its heartbeats are missed [DOC: cluster network thresholds]. Until then the cluster waits for
-it, and a node that is cut off can change nothing.
+A member stays "Up" until its heartbeats are missed [DOC: cluster network thresholds]. Until then the cluster
+waits
+for the member, and an isolated node can change nothing.
 """
 
 from __future__ import annotations
@@ -164,7 +165,7 @@ def test_a_moving_role_does_not_depend_on_the_node_that_manages_it() -> None:
 
 @pytest.mark.parametrize("kind", ["disk", "file share", "cloud"])
 def test_the_witness_votes_for_the_owner_of_the_core_group_and_not_for_the_primary(kind: str) -> None:
-    """The primary must not win by a write before the cluster has noticed the partition."""
+    """A write of the primary before the cluster detects the partition must not win the witness."""
     world = build_pair(kind)
     run_until(world, 10)
     apply_lines(world, "move-role AG1 N2")

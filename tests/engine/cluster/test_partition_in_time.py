@@ -1,4 +1,6 @@
-"""Partition in time: a node that missed changes learns from the witness that its cluster database is old."""
+"""Partition in time: a node that missed changes learns from the witness that its cluster database is
+outdated.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def test_an_old_node_cannot_form_the_cluster_with_a_tag_only_witness(witness: st
 
 @pytest.mark.parametrize("windows", VERSIONS)
 def test_an_old_node_copies_the_newer_database_from_a_disk_witness(windows: str) -> None:
-    """With it the node knows that its replica is not ready for failover; the cluster alone does not bring it online."""
+    """The newer database shows that the replica is not ready for failover, so the cluster does not bring it
+    online.
+    """
     world = _build_world_newer_on_n1("disk", windows)
     newest = config.find_current_config(world, "CLU1").epoch
     apply_lines(world, "power-on N2")
@@ -77,7 +81,7 @@ def test_forced_quorum_works_and_its_copy_wins() -> None:
 
 
 def test_a_replaced_witness_does_not_help_an_old_node() -> None:
-    """The old share has the tag of the change that replaced it."""
+    """The old share still has the Paxos tag of the change that replaced the share."""
     world = build_pair("file share")
     run_until(world, 5)
     apply_lines(world, "power-off N2")
@@ -104,7 +108,9 @@ def test_a_returning_node_causes_no_automatic_failover() -> None:
 
 
 def test_a_node_forms_the_cluster_only_from_what_it_reaches() -> None:
-    """It knows nothing of a cluster it cannot see: its own database and the disk decide, and the disk is reserved."""
+    """The node does not know about a cluster that it cannot reach. Its own database and the reserved disk
+    decide.
+    """
     world = build_pair("disk", "2008 R2")
     run_until(world, 5)
     apply_lines(world, "cut N1 N2")
@@ -114,7 +120,7 @@ def test_a_node_forms_the_cluster_only_from_what_it_reaches() -> None:
 
 
 def test_a_replica_that_cannot_write_to_the_cluster_does_not_become_primary() -> None:
-    """The link fails while the replica comes online, and the other node has the only vote."""
+    """The link fails while the replica comes online, and only the other node has a vote."""
     world = build_pair("none", "2016")
     run_until(world, 12.5)
     apply_lines(world, "move-role AG1 N2")

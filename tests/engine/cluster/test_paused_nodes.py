@@ -1,4 +1,6 @@
-"""Paused nodes: their roles stay online, but no role moves to them or comes online there. [DOC: PauseClusterNode]"""
+"""Paused nodes keep their online roles, but no role moves to them or comes online there. [DOC:
+PauseClusterNode]
+"""
 
 from __future__ import annotations
 

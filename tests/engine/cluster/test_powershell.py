@@ -1,4 +1,4 @@
-"""The PowerShell prompt: columns, actions, errors in PowerShell's format, and "not simulated" by name."""
+"""PowerShell prompt: columns, actions, errors in PowerShell's format, and cmdlets that are not simulated."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_limits_and_owners_of_a_group_are_set() -> None:
 
 
 def test_an_unset_variable_is_reported() -> None:
-    """The input is the documented script for forced quorum, line by line. [DOC: forced quorum]"""
+    """The input is the documented script for forced quorum, one line at a time. [DOC: forced quorum]"""
     world = ag_lab()
     apply_lines(world, "power-off NODE_1", "power-off NODE_3", "power-off FSW")
     run_until(world, 40)
@@ -518,7 +518,7 @@ PARAMETERS = [
 
 @pytest.mark.parametrize(("line", "answer"), PARAMETERS)
 def test_parameters_are_those_of_the_product(line: str, answer: str) -> None:
-    """None of the tested forms changes anything. [DOC: about parameters]"""
+    """None of these lines changes anything. [DOC: about parameters]"""
     world = ag_lab()
     before = dict(world.nodes), dict(world.replicas)
     assert answer in run_cmdlet(world, line)

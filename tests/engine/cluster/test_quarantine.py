@@ -1,4 +1,4 @@
-"""Quarantine of a node that leaves its cluster ungracefully, since Windows Server 2016."""
+"""Quarantine, since Windows Server 2016, of a node that repeatedly leaves its cluster without a clean stop."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def build_lab(windows: str = "2016") -> World:
 
 
 def power_cycle_node(world: World, times: int, pause_s: float = 100) -> None:
-    """Power NODE_2 off and on *times* times, with *pause_s* in between."""
+    """Power NODE_2 off and on *times* times, with pauses of *pause_s*."""
     for _ in range(times):
         apply_lines(world, "power-off NODE_2")
         run_until(world, world.t_s + 30)

@@ -1,4 +1,4 @@
-"""A few random runs on each lab; `python -m tests.engine.cluster.random_runs 500` plays many."""
+"""Few random runs on each lab; `python -m tests.engine.cluster.random_runs 500` plays many runs."""
 
 from __future__ import annotations
 

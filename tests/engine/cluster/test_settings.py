@@ -1,4 +1,4 @@
-"""Changes of the witness and thresholds of a cluster at the prompt."""
+"""Changes of a cluster's witness, thresholds and properties at the prompt."""
 
 from __future__ import annotations
 
@@ -135,7 +135,8 @@ def test_the_vote_of_the_node_with_the_lower_priority_is_removed_first() -> None
 
 
 RESTARTS = [
-    # properties of the SQL Server resource and of the group, failures, then owner and state of the role
+    # properties of the SQL Server resource and the group, number of failures, owner and state of the role
+    # afterwards
     ((), 1, "NODE_1 Online"),
     ((), 2, "NODE_2 Online"),
     (("RestartThreshold = 3",), 3, "NODE_1 Online"),

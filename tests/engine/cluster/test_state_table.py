@@ -1,6 +1,8 @@
-"""State of nodes, votes, roles and preconditions in many situations and at instants of each change, as a table.
+"""States of nodes, votes, roles and preconditions in many situations, compared with a recorded table.
 
-`pytest --rewrite` records state_table.txt anew; review the diff.
+Each situation is described at several times of a change. `pytest --rewrite` records state_table.txt anew;
+review
+the diff.
 """
 
 from __future__ import annotations
@@ -196,7 +198,7 @@ def describe_roles(world: World) -> list[str]:
 
 
 def describe_states(name: str) -> list[str]:
-    """Return the states after each step; lines that are equal to those of the step before are left out."""
+    """Return the states after each step, without lines that equal those of the step before."""
     build, steps = SITUATIONS[name]
     world = build()
     run_until(world, 10.0)

@@ -1,4 +1,6 @@
-"""Stop-ClusterResource takes a resource and its dependents offline; all others of the role stay online."""
+"""Stop-ClusterResource takes a resource and its dependents offline; the other resources of the role stay
+online.
+"""
 
 from __future__ import annotations
 

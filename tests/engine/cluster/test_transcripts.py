@@ -1,4 +1,4 @@
-"""Transcripts of clusters: roles, votes, quorum, Setup on nodes (tests/transcript_runs.py)."""
+"""Recorded transcripts of clusters: roles, votes, quorum, and Setup on nodes (tests/transcript_runs.py)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Votes: every order of node and witness losses, compared with a separate table."""
+"""Cluster membership after node and witness losses in every order, compared with a separate table of votes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ name = "CLU1"
 """
 
 Votes = tuple[frozenset[str], bool]
-"""(nodes that have a vote, whether the witness has one)."""
+"""(nodes that have a vote, whether the witness has a vote)."""
 
 
 def build_cluster(nodes: int, witness: bool, windows: str) -> World:
@@ -54,7 +54,8 @@ STATIC = ("2008 R2",)
 """Windows versions without dynamic quorum."""
 
 COUNTED = {
-    # (witness configured, witness present, present nodes) -> (nodes with a vote, witness's vote)
+    # (witness configured, witness present, number of present nodes) -> (number of nodes with a vote,
+    # witness's vote)
     "2012": {
         **{(True, there, n): (n, 1) for there in (True, False) for n in range(1, 6)},
         **{(False, False, n): (n, 0) for n in (1, 3, 4, 5)},
@@ -71,7 +72,7 @@ COUNTED["2016"] = COUNTED["2012 R2"]
 
 
 def predict_members(nodes: int, witness: bool, windows: str, groups: list[list[str]]) -> set[str]:
-    """Return the member nodes after these losses, one after the other; empty if quorum is lost."""
+    """Return the member nodes after the losses of *groups* in this order; empty if quorum is lost."""
     remaining = [f"N{number}" for number in range(1, nodes + 1)]
     witness_there = witness
     voters, witness_votes = nodes, int(witness)
@@ -86,7 +87,7 @@ def predict_members(nodes: int, witness: bool, windows: str, groups: list[list[s
                 return set()
         if windows not in STATIC:
             voters, witness_votes = COUNTED[windows][witness, witness_there, len(remaining)]
-            voting = remaining[:voters]  # the node with the highest number gives up its vote
+            voting = remaining[:voters]  # the node with the highest number loses its vote
     return set(remaining)
 
 
@@ -94,7 +95,7 @@ def predict_members(nodes: int, witness: bool, windows: str, groups: list[list[s
 
 
 def list_orders(nodes: int, witness: bool) -> Iterator[list[list[str]]]:
-    """Yield up to three losses in every order, in quick succession or far apart."""
+    """Yield groups of up to three losses in every order; the losses of a group follow in quick succession."""
     names = [*(f"N{number}" for number in range(1, nodes + 1)), *(["W"] if witness else [])]
     for size in (1, 2, 3):
         for losses in permutations(names, min(size, len(names))):
@@ -180,7 +181,7 @@ def test_forced_quorum_ends_with_a_majority_of_the_nodes() -> None:
 @pytest.mark.parametrize("wait_s", [10, 60])
 @pytest.mark.parametrize("windows", VERSIONS)
 def test_changed_votes_are_counted_with_the_same_write(windows: str, wait_s: float, command: str) -> None:
-    """In Windows Server 2012 the last node could not write any more after its witness was removed."""
+    """Earlier, in Windows Server 2012, the last node could not write after the removal of its witness."""
     world = build_cluster(2, True, windows)
     run_until(world, 1)
     apply_lines(world, "power-off N2")
@@ -196,7 +197,9 @@ def test_changed_votes_are_counted_with_the_same_write(windows: str, wait_s: flo
 
 
 def test_lower_quorum_priority_selects_the_node_that_loses_its_vote() -> None:
-    """By default the last node loses its vote; with the property, the named node loses it while it is up."""
+    """By default the last node loses its vote. If the property names a node, that node loses its vote while
+    it is up.
+    """
     for lower, counted in ((None, ("N1", "N2", "N3")), ("N2", ("N1", "N3", "N4"))):
         world = build_cluster(5, False, "2012 R2")
         world.clusters["CLU1"] = replace(world.clusters["CLU1"], lower_priority_node=lower)

@@ -1,4 +1,4 @@
-"""Worlds with failover cluster instances, and functions that inspect them."""
+"""Builders of worlds with failover cluster instances, and functions that inspect these worlds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["apply_lines", "build_cluster_world", "fci_lab", "get_role", "is_serv
 
 
 def fci_lab(seed: int = 1) -> World:
-    """Return the lab: SQLFCI1 can run on NODE_1 and NODE_2, SQLFCI2 on NODE_3 and NODE_4; a disk witness."""
+    """Return the lab with a disk witness: SQLFCI1 can run on NODE_1 and NODE_2, SQLFCI2 on NODE_3 and NODE_4."""
     return build_world(
         load_scenario((SCENARIOS / "fci-lab.toml").read_text(encoding="utf-8"), "fci-lab"), seed
     )
@@ -140,7 +140,7 @@ REMOTE_REPLICAS = "".join(
 
 
 def build_sites(windows: str = "2016", seed: int = 1) -> World:
-    """Return `pair` with a file share witness and two asynchronous replicas on N3 and N4."""
+    """Return the world of `build_pair` with a file share witness and two asynchronous replicas on N3 and N4."""
     version = 2014 if windows in ("2008 R2", "2012", "2012 R2") else 2019
     text = PAIR.format(version=version, windows=windows, witness=WITNESSES["file share"])
     servers = "".join(f'[[server]]\nname = "{name}"\nversion = {version}\n\n' for name in SITES[1])
@@ -161,8 +161,9 @@ WITNESSES = {
 
 
 def build_pair(witness: str, windows: str = "2016", seed: int = 1) -> World:
-    """Return a world in which N1 is primary and N2 synchronous with automatic failover; *witness* is its
-    kind, or none.
+    """Return a world with the primary N1 and the synchronous secondary N2 with automatic failover.
+
+    *witness*: kind of the witness, or none.
     """
     version = 2014 if windows in ("2008 R2", "2012", "2012 R2") else 2019
     text = PAIR.format(version=version, windows=windows, witness=WITNESSES[witness])
