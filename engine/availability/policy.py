@@ -339,7 +339,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
 
         Secondaries allow log and copy-only backups. They must be synchronizing or synchronized [DOC: active
         secondaries]; the errors without a primary are derived. A secondary of a basic group allows no backup
-        [DOC: basic availability groups].
+        [DOC: basic availability groups]. One that is upgraded before its primary neither [DOC: upgrading replicas].
         """
         if copy.availability.role is ReplicaRole.RESOLVING:
             return 983 if copy.availability.quorum else 988
@@ -348,6 +348,8 @@ class AvailabilityPolicy(groups.GroupPolicy):
         group = replicas.find_group_config(world, copy.server, copy.availability.guid or 0)
         if not log_or_copy_only or (group is not None and group.basic):
             return 3059
+        if group is not None and replicas.compare_with_primary(world, group, copy.server) > 0:
+            return 976
         reverts = copy.availability.state in (SyncState.REVERTING, SyncState.INITIALIZING)
         return 0 if reverts or self.can_back_up_closed(copy) else 976
 

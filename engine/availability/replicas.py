@@ -219,6 +219,12 @@ class AllowedConnections(TypedDict):
     primary_connections: str
 
 
+def compare_with_primary(world: World, group: AvailabilityGroup, server: str) -> int:
+    """Return how much later the version of *server* is than that of the primary; negative if it is earlier."""
+    lead = world.instances.get(group.primary)
+    return world.instances[server].version - lead.version if lead is not None else 0
+
+
 def allowed_connections(world: World, key: Key) -> AllowedConnections:
     """Return the allowed connections of the copy as secondary and as primary.
 
@@ -230,8 +236,7 @@ def allowed_connections(world: World, key: Key) -> AllowedConnections:
     group = find_group_config(world, key[0], guid) if guid is not None else None
     if replica is None or group is None:
         return {"readers": "NO", "primary_connections": "ALL"}
-    lead = world.instances.get(group.primary)
-    if group.basic or (lead is not None and lead.version < world.instances[key[0]].version):
+    if group.basic or compare_with_primary(world, group, key[0]) > 0:
         return {"readers": "NO", "primary_connections": replica.primary_connections}
     return {"readers": replica.secondary_connections, "primary_connections": replica.primary_connections}
 

@@ -136,6 +136,8 @@ class GroupRole(roles.RoleKind):
             node not in role.resources[-1].owners and not world.instances[server].clustered
         ):
             return False  # a person has removed the node from the possible owners
+        if replicas.compare_with_primary(world, group, server) < 0:
+            return False  # as 41191 says
         return server == group.primary or failover.is_automatic_target(group, server)
 
     @override

@@ -214,7 +214,8 @@ def drop_group(world: World, server: str, name: str) -> list[Message]:
 def _require_failover_target(world: World, server: str, name: str) -> AvailabilityGroup:
     """Return the group that shall fail over to *server*.
 
-    Raise 41122 if *server* is primary, 41113 if a failover is pending, 41123 if the role is moving.
+    Raise 41122 if *server* is primary, 41113 if a failover is pending, 41123 if the role is moving, 41191 if the
+    primary has a later version.
     """
     group = configuration.find_group_with_quorum(world, server, name)
     state = world.replicas[server, group.guid]
@@ -228,21 +229,19 @@ def _require_failover_target(world: World, server: str, name: str) -> Availabili
         ResourceState.ONLINE_PENDING,
     ):
         raise SqlError(41123, group.name)
+    if replicas.compare_with_primary(world, group, server) < 0:
+        raise SqlError(41191, group.name)
     return group
 
 
 def start_planned_failover(world: World, server: str, name: str) -> statements.Outcome:
     """Execute FAILOVER at the target, which must be synchronized.
 
-    Raise 41125 with forced quorum, 41191 if the primary has a later version, 41142 unless both replicas are
-    synchronized in synchronous-commit mode.
+    Raise 41125 with forced quorum, 41142 unless both replicas are synchronized in synchronous-commit mode.
     """
     group = _require_failover_target(world, server, name)
     if configuration.require_node(world, server).config.forced:
         raise SqlError(41125, group.name)
-    lead = world.instances.get(group.primary)
-    if lead is not None and lead.version > world.instances[server].version:
-        raise SqlError(41191, group.name)
     ends = (group.find_replica(group.primary), group.find_replica(server))
     are_synchronous = all(end is not None and end.mode is CommitMode.SYNCHRONOUS_COMMIT for end in ends)
     if not are_synchronous or not failover.is_failover_ready(group, server):

@@ -25,6 +25,8 @@ def test_a_primary_sends_no_log_to_an_older_instance(version: int, is_current: b
     if not is_current:
         assert world.copies["NODE_1", "Sales"].availability.suspended is SuspendReason.PARTNER
         assert run_batch(world, "NODE_1", RESUME, 10) == []
+        assert run_batch(world, "NODE_1", f"{AG}FAILOVER") == [41191]
+        assert run_batch(world, "NODE_1", f"{AG}FORCE_FAILOVER_ALLOW_DATA_LOSS") == [41191]
         assert world.copies["NODE_2", "Sales"].availability.get_peer_state("NODE_1") is state
         world.update_instance("NODE_1", version=version)
         run_batch(world, "NODE_1", RESUME, 20)
@@ -39,6 +41,17 @@ def test_an_upgraded_secondary_is_not_read_before_the_primary_has_its_version() 
     run_until(world, 1500)
     assert world.copies["NODE_1", "Sales"].availability.get_peer_state("NODE_3") is SyncState.SYNCHRONIZING
     assert run_batch(world, "NODE_3", "SELECT 1 FROM Sales.sys.objects") == [976]
+    assert run_batch(world, "NODE_3", "BACKUP LOG Sales TO DISK = 'NUL'") == [976, 3013]
+
+
+def test_an_older_replica_does_not_take_over_from_an_upgraded_primary() -> None:
+    """Its copy still counts as ready for the moment before the two instances connect again."""
+    world = ag_lab()
+    run_until(world, 5)
+    world.update_instance("NODE_1", version=2016)
+    apply_lines(world, "power-off NODE_1")
+    run_until(world, 60)
+    assert list_primaries(world) == []
 
 
 def test_a_copy_suspended_by_force_while_its_server_was_off_names_the_partner() -> None:
