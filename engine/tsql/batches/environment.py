@@ -449,6 +449,11 @@ def _evaluate_cursor_status(context: Context, kind: Scalar, name: Scalar) -> Sca
     return int(bool(cursor.rows))
 
 
+def _count_since_start(context: Context) -> int:
+    """Return the value of a counter of processor ticks, packets, reads or writes. Assumed: its rate is constant."""
+    return context.world.tick // 10
+
+
 GLOBALS: Final[dict[str, Callable[[Context], Scalar]]] = {
     "@@servername": lambda context: context.server.name,
     "@@servicename": lambda context: "MSSQLSERVER",
@@ -475,9 +480,11 @@ GLOBALS: Final[dict[str, Callable[[Context], Scalar]]] = {
     "@@dbts": lambda context: b"\x00\x00\x00\x00\x00\x00\x07\xd0",
     "@@cpu_busy": lambda context: context.world.tick // 4,
     "@@idle": lambda context: context.world.tick,
-    "@@io_busy": lambda context: context.world.tick // 10,
+    "@@io_busy": lambda context: _count_since_start(context),
     "@@timeticks": lambda context: 31250,
     "@@total_errors": lambda context: 0,
+    "@@packet_errors": lambda context: 0,
+    **dict.fromkeys(("@@pack_received", "@@pack_sent", "@@total_read", "@@total_write"), _count_since_start),
     "@@connections": lambda context: 1000,
 }
 """Name of an @@ variable -> function that returns its value."""

@@ -62,29 +62,10 @@ CELLS_MAX: Final = 150_000
 
 BATCH_ENDS: Final = frozenset(
     {
-        137,
-        924,
-        241,
-        242,
-        245,
-        248,
-        911,
-        1087,
-        8114,
-        8169,
-        927,
-        942,
-        945,
-        952,
-        954,
-        955,
-        956,
-        921,
-        922,
-        2714,
-        3930,
+        137, 924, 241, 242, 245, 248, 911, 1087, 8114, 8169, 927, 942, 945, 952, 954, 955, 956, 921,
+        922, 2714, 3930,
     }
-)
+)  # fmt: skip
 """Errors that end the batch. Known from the product's behavior, because the documentation is incomplete."""
 
 CONVERSIONS: Final = frozenset({241, 242, 245, 248, 8114, 8169})
@@ -314,6 +295,10 @@ class Machine(SubmissionOutput):
         """Table of a failed INSERT, with its next identity value after the INSERT; None without one."""
         self.touched: list[tuple[str, Row | None, Row | None]] = []
         """Rows that the last change of a table has affected: (action, old row, new row)."""
+        self.output_values: list[Row] = []
+        """Values of the source tables' columns in an OUTPUT clause, for each of these rows."""
+        self.output_count = 0
+        """Number of these values."""
         self.pseudo: dict[str, Table] = {}
         """Tables "inserted" and "deleted" while an OUTPUT clause is computed, and rows of a checked constraint."""
         self.blocked: Exception | None = None
@@ -368,9 +353,12 @@ class Machine(SubmissionOutput):
         """Return the plan of *text*, which is a statement, expression or condition according to *kind*.
 
         The plan is bound to *names*, by default to the names that the running statement can use. Raises the
-        errors of
-        plans.plan.
+        errors of plans.plan.
         """
+
+    @abstractmethod
+    def get_bindings(self, kind: str, text: str) -> BindingContext:
+        """Return the current bindings of the names in *text*."""
 
     @abstractmethod
     def evaluate(self, text: str) -> Scalar:

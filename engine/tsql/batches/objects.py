@@ -572,7 +572,7 @@ VISIBILITY: Final = (
 def list_temporary_tables(context: Context) -> Iterator[tuple[str, int, Table]]:
     """Yield (name, ID in tempdb, table) for each temp table of the connection. A newer table has a lower ID."""
     for index, (name, table) in enumerate(context.session.tables):
-        yield name, -1_000_000 - index, table
+        yield name.partition("\n")[0], -1_000_000 - index, table
 
 
 def compute_object_id(name: str) -> int:

@@ -34,6 +34,7 @@ ENGINE_EDITIONS: Final = {"Standard": 2, "Workgroup": 2, "Enterprise": 3, "Devel
 _ABSENT_FEATURES: Final = {
     "isadvancedanalyticsinstalled": 2016, "ispolybaseinstalled": 2016, "istempdbmetadatamemoryoptimized": 2019,
     "isbigdatacluster": 2019, "isexternalgovernanceenabled": 2022, "isserversuspendedforsnapshotbackup": 2022,
+    "suspendeddatabasecount": 2022,
 }  # fmt: skip
 """Property of a feature that no simulated instance has -> first version with the property.
 
@@ -60,7 +61,7 @@ def _evaluate_serverproperty(context: Context, name: Scalar) -> Scalar:
         "issingleuser": 0,
         "isfulltextinstalled": 0,
         "processid": 1200 + context.server.host,
-        "isxtpsupported": int(context.version >= 2014),
+        "isxtpsupported": 1 if context.version >= 2014 else None,
         "ishadrenabled": int(enabled) if context.version >= 2012 else None,
         "hadrmanagerstatus": manager if context.version >= 2012 else None,
         "instancedefaultdatapath": "D:\\Data\\" if context.version >= 2012 else None,

@@ -16,9 +16,9 @@ from engine.tsql.batches.data import Row, Table
 from engine.tsql.batches.machine import RUN_TIME_ERRORS
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import ColumnDefinition
-from engine.tsql.language.lexer import quote_name, tokenize
+from engine.tsql.language.lexer import get_name, quote_name, tokenize
 from engine.tsql.query.planner import plan_statement
-from engine.tsql.query.plans import HIDDEN, UNNAMED, QueryPlan, TableRef
+from engine.tsql.query.plans import HIDDEN, UNNAMED, QueryPlan, TableRef, UnsimulatedFeatureError
 from engine.tsql.scalars.types import SqlType, check_conversion, read_type
 from engine.tsql.scalars.values import convert_value
 
@@ -29,22 +29,48 @@ if TYPE_CHECKING:
 def execute_query(machine: Machine, statement: s.QueryStatement) -> None:
     """Execute SELECT, INSERT, UPDATE, DELETE, MERGE or TRUNCATE, and its OUTPUT clause."""
     plan = machine.plan_text("statement", statement.text)
+    outputs: tuple[str, ...] = ()
+    if statement.output is not None and plan.kind != "insert":
+        outputs = _find_source_columns(statement.output)
+    if outputs:
+        bindings = machine.get_bindings("statement", statement.text)
+        plan = machine.plan_text("statement", statement.text, replace(bindings, outputs=outputs))
     if machine.returns_only_columns:
         if plan.kind == "select" and plan.target is None:
             machine.add_result(machine.run_select(plan)[0], (), plan.kinds)
         return
     if plan.target is not None:
         gate.check_target_state(machine.context, plan.target.parts)
-    machine.touched = []
+    machine.touched, machine.output_values, machine.output_count = [], [], len(outputs)
     if statement.output is not None:
         _check_tables(plan.kind, statement.output)
     _QUERIES[plan.kind](machine, plan)
     if statement.output is not None and plan.target is not None:
-        _execute_output(machine, plan.target, statement.output)
+        kinds = (plan.parts[0] if plan.parts else plan).kinds[-len(outputs) :] if outputs else ()
+        _execute_output(machine, plan.target, statement.output, dict(zip(outputs, kinds, strict=False)))
 
 
 _ABSENT: Final = {"insert": "deleted", "delete": "inserted"}
 """Statement -> table that its OUTPUT clause cannot use [DOC: OUTPUT clause]."""
+
+
+def _find_source_columns(output: s.OutputClause) -> tuple[str, ...]:
+    """Return the columns in an OUTPUT clause that belong to a source table [DOC: OUTPUT clause]."""
+    tokens = tokenize(output.columns)
+    found: dict[str, None] = {}
+    for before, table, dot, column, after in zip(
+        [None, *tokens], tokens, tokens[1:], tokens[2:], tokens[3:], strict=False
+    ):
+        is_qualifier = (
+            table.kind in ("word", "quoted") and dot.is_op(".") and not (before and before.is_op("."))
+        )
+        if not is_qualifier or table.text.strip('[]"').lower() in ("inserted", "deleted"):
+            continue
+        if column.is_op("*"):
+            raise UnsimulatedFeatureError("all columns of a source table in OUTPUT")
+        if column.kind in ("word", "quoted") and not after.is_op("(", "."):
+            found[output.columns[table.start : column.end]] = None
+    return tuple(found)
 
 
 def _check_tables(kind: str, output: s.OutputClause) -> None:
@@ -59,8 +85,13 @@ def _check_tables(kind: str, output: s.OutputClause) -> None:
             raise SqlError(4104, f"{table.text}.{column.text}")
 
 
-def _execute_output(machine: Machine, target: TableRef, output: s.OutputClause) -> None:
-    """Execute an OUTPUT clause: a SELECT from the rows that the statement has inserted and deleted."""
+def _execute_output(
+    machine: Machine, target: TableRef, output: s.OutputClause, source_columns: dict[str, SqlType | None]
+) -> None:
+    """Execute OUTPUT: a SELECT from the inserted and deleted rows of the statement.
+
+    *source_columns*: types of the columns of source tables, whose values are machine.output_values.
+    """
     columns = sources.require_changeable_table(machine, target).columns
     width = len(columns)
     action_definition, row_definition = (
@@ -76,15 +107,18 @@ def _execute_output(machine: Machine, target: TableRef, output: s.OutputClause) 
         replace(column, identity=None, nullable=True, computed="", default="") for column in column_names
     )
     machine.pseudo = {"inserted": Table(definitions, new_rows), "deleted": Table(definitions, before)}
+    source_tables = _build_source_tables(machine.output_values, source_columns)
     column_text = re.sub(r"\$action\b", f"inserted.[{_ACTION}]", output.columns, flags=re.IGNORECASE)
     for name in machine.pseudo:
         listed = ", ".join(f"{name}.{quote_name(column.name)}" for column in columns)
         column_text = re.sub(rf"\b{name}\.\*", listed.replace("\\", r"\\"), column_text, flags=re.IGNORECASE)
+    machine.pseudo.update(source_tables)
+    joins = "".join(
+        f" JOIN {quote_name(name)} ON inserted.[{_ROW_COLUMN}] = {quote_name(name)}.[{_ROW_COLUMN}]"
+        for name in ("deleted", *source_tables)
+    )
     try:
-        plan = machine.plan_text(
-            "statement",
-            f"SELECT {column_text} FROM inserted JOIN deleted ON inserted.[{_ROW_COLUMN}] = deleted.[{_ROW_COLUMN}]",
-        )
+        plan = machine.plan_text("statement", f"SELECT {column_text} FROM inserted{joins}")
         names, rows = machine.run_select(plan)
     finally:
         machine.pseudo = {}
@@ -104,6 +138,23 @@ def _execute_output(machine: Machine, target: TableRef, output: s.OutputClause) 
             result_set = machine.results.pop()
             machine.results.append(replace(result_set, after_messages=len(machine.messages) - 1))
     machine.change_session(rowcount=count)
+
+
+def _build_source_tables(rows: list[Row], source_columns: dict[str, SqlType | None]) -> dict[str, Table]:
+    """Return the columns of source tables in an OUTPUT clause as tables, by their qualifiers."""
+    columns_by_table: dict[str, list[tuple[int, ColumnDefinition]]] = {}
+    for index, (text, kind) in enumerate(source_columns.items()):
+        table, _, column, _ = tokenize(text)
+        definition = ColumnDefinition(name=get_name(column), type=str(kind or "sql_variant"))
+        columns_by_table.setdefault(get_name(table).lower(), []).append((index, definition))
+    row_definition = ColumnDefinition(name=_ROW_COLUMN, type="int")
+    return {
+        name: Table(
+            (*(definition for _, definition in columns), row_definition),
+            tuple((*(row[index] for index, _ in columns), number) for number, row in enumerate(rows)),
+        )
+        for name, columns in columns_by_table.items()
+    }
 
 
 _ACTION: Final = "$action"
@@ -284,9 +335,19 @@ def _select_affected_rows(machine: Machine, plan: QueryPlan) -> list[Row]:
         machine.changing = ""
 
 
+def _split_output_values(machine: Machine, rows: list[Row]) -> list[Row]:
+    """Return the rows without the values for OUTPUT, which machine.output_values receives in the order of the rows."""
+    count = machine.output_count
+    if not count:
+        return rows
+    values_by_row = {int(str(row[0])): row[-count:] for row in rows}
+    machine.output_values = [values_by_row[number] for number in sorted(values_by_row)]
+    return [row[:-count] for row in rows]
+
+
 def _execute_update(machine: Machine, plan: QueryPlan) -> None:
     assert plan.target is not None
-    rows = _select_affected_rows(machine, plan)
+    rows = _split_output_values(machine, _select_affected_rows(machine, plan))
     if plan.assigns:
         rows = _assign_variables(machine, plan, rows)
     changes = _convert_for_target(machine, plan, rows, prefix_count=1)
@@ -319,7 +380,7 @@ def _assign_variables(machine: Machine, plan: QueryPlan, rows: list[Row]) -> lis
 
 def _execute_delete(machine: Machine, plan: QueryPlan) -> None:
     assert plan.target is not None
-    numbers = _select_affected_rows(machine, plan)
+    numbers = _split_output_values(machine, _select_affected_rows(machine, plan))
     before = sources.require_changeable_table(machine, plan.target)
     sources.change_table(machine, plan.target, before, tables.delete_rows(before, numbers), "DELETE")
     row_indexes = sorted({int(str(row[0])) - 1 for row in numbers})
@@ -337,6 +398,7 @@ def _execute_merge(machine: Machine, plan: QueryPlan) -> None:
     updates: list[tuple[tuple[str, ...], Row]] = []
     deleted_rows: list[Row] = []
     added_rows: list[tuple[tuple[str, ...], Row]] = []
+    output_values: dict[str, list[Row]] = {"UPDATE": [], "DELETE": [], "INSERT": []}
     matched_keys: set[object] = set()
     for part in plan.parts:
         _, rows = machine.run_select(part)
@@ -347,6 +409,7 @@ def _execute_merge(machine: Machine, plan: QueryPlan) -> None:
                 raise SqlError(8672)
             matched_keys |= {number} - {None}
             action, columns, first, last = part.branches[int(str(branch))]
+            output_values[action].append(tuple(values[len(values) - machine.output_count :]))
             if action == "INSERT":
                 added_rows.append((columns, tuple(values[first:last])))
             elif action == "DELETE":
@@ -370,6 +433,7 @@ def _execute_merge(machine: Machine, plan: QueryPlan) -> None:
         new_rows = sources.require_changeable_table(machine, plan.target).rows[-len(rows) :]
         touched += [("INSERT", None, row) for row in new_rows]
     machine.touched = touched
+    machine.output_values = [row for rows in output_values.values() for row in rows]
     machine.append_row_count(len(touched))
 
 

@@ -362,7 +362,7 @@ class Runner(Machine):
         """Restore the database, options and temp tables after a procedure or dynamic SQL."""
         if outside is None:
             return
-        tables = tuple(table_entry for table_entry in self.session.tables if table_entry[0] in outside.tables)
+        tables = sources.restore_temp_tables(self.session.tables, outside.tables)
         changes: dict[str, object] = {}
         if outside.principal is not None and outside.principal != self.session.principal:
             changes = dict(zip(("login", "user", "user_database", "callers"), outside.principal, strict=True))

@@ -458,13 +458,42 @@ def _consume_identity_values(
     return ref, replace(start, next_identity=start.next_identity + identity.identity[1] * rows)
 
 
+def make_hidden_name(name: str, depth: int) -> str:
+    """Return the key of a caller's temp table while a frame at *depth* has a table of the same name.
+
+    [DOC: CREATE TABLE, temporary tables].
+    """
+    return f"{name}\n{depth}"
+
+
+def restore_temp_tables(
+    current: tuple[tuple[str, Table], ...], names: tuple[str, ...]
+) -> tuple[tuple[str, Table], ...]:
+    """Return the temp tables of a caller, which had *names* before the call, as its frame sees them again."""
+    tables_by_name = dict(current)
+    restored: list[tuple[str, Table]] = []
+    for name in names:
+        hidden = [key for key in tables_by_name if key.rpartition("\n")[0] == name and key not in names]
+        key = hidden[0] if hidden else name
+        if key in tables_by_name:
+            restored.append((name, tables_by_name[key]))
+    return tuple(restored)
+
+
 def create_table(machine: Machine, ref: TableRef, new_table: Table) -> None:
     """Store a new table. Raise 2714 if the name is in use."""
     name = ref.parts[-1].lower()
     if not name.startswith("#"):
         objects.create_object(machine.context, ref.parts, new_table)
         return
-    if name in dict(machine.session.tables) or find_global_temp_table(machine, name) is not None:
+    outer = machine.scope.outside
+    own_tables = dict(machine.session.tables)
+    if name in own_tables and not name.startswith("##") and outer is not None and name in outer.tables:
+        hidden = make_hidden_name(name, len(machine.scopes))
+        if hidden not in own_tables:  # a nested procedure hides the table of its caller
+            own_tables[hidden] = own_tables.pop(name)
+            machine.change_session(tables=tuple(own_tables.items()))
+    if name in own_tables or find_global_temp_table(machine, name) is not None:
         raise SqlError(2714, ref.parts[-1])
     if len(machine.session.tables) >= TABLES_MAX:
         raise UnsimulatedFeatureError(f"more than {TABLES_MAX} temp tables of one connection")

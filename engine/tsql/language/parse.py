@@ -314,6 +314,8 @@ def _build_argument(c: Children) -> s.Argument:
     values = c[:-1] if output else c
     name = values[0]["argument"] if isinstance(values[0], dict) else ""
     value = values[-1]
+    if output and not isinstance(value, s.Variable):
+        raise SqlSyntaxError(c[-1].line or 1, 179)
     narrow = isinstance(value, _StringLiteral)
     if value is DEFAULT:
         return s.Argument(name, None, default=True)

@@ -159,7 +159,7 @@ def _show_indexes(call: ProcedureCall, name: str, table: Table) -> None:
             f"{'clustered' if key.clustered else 'nonclustered'}"
             f"{', ignore duplicate keys' if key.ignore_duplicates else ''}"
             f"{kinds.get(key.kind, '')} located on PRIMARY",
-            ", ".join(key.columns),
+            ", ".join(column + "(-)" * (column in key.descending) for column in key.columns),
         )
         for key in table.constraints
         if isinstance(key, Key)

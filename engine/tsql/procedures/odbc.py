@@ -309,7 +309,7 @@ def _show_special_columns(call: ProcedureCall) -> None:
         for name in best[1]:
             row = by_name[best[0]["object_id"], name]
             code, _, precision, length, scale, *_ = _build_odbc_figures(call, types, row)
-            rows.append((1, name, code, types.get(row["user_type_id"]), precision, length, scale, 1))
+            rows.append((0, name, code, types.get(row["user_type_id"]), precision, length, scale, 1))
     call.show_rows(names, rows)
 
 

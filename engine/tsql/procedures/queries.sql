@@ -7,6 +7,7 @@ FROM sys.databases d
 LEFT JOIN (SELECT database_id, SUM(size) * 8 AS size FROM sys.master_files GROUP BY database_id) f
     ON f.database_id = d.database_id
 WHERE d.state_desc = 'ONLINE'
+ORDER BY d.name
 
 -- sp_lock
 SELECT request_session_id AS spid, resource_database_id AS dbid,
@@ -43,7 +44,7 @@ JOIN (
     FROM sys.tables
     UNION ALL
     SELECT x.object_id, x.index_id, CASE x.is_unique WHEN 1 THEN 0 ELSE 1 END, o.name, x.name,
-        CASE x.type WHEN 1 THEN 1 ELSE 3 END, k.key_ordinal, c.name, 'A'
+        CASE x.type WHEN 1 THEN 1 ELSE 3 END, k.key_ordinal, c.name, CASE k.is_descending_key WHEN 1 THEN 'D' ELSE 'A' END
     FROM sys.indexes x
     JOIN sys.tables o ON o.object_id = x.object_id
     JOIN sys.index_columns k ON k.object_id = x.object_id AND k.index_id = x.index_id
@@ -51,7 +52,7 @@ JOIN (
     WHERE x.name IS NOT NULL AND k.is_included_column = 0 AND (x.is_unique = 1 OR ISNULL(@is_unique, 'N') <> 'Y')
 ) i ON i.object_id = t.object_id
 WHERE @table_name IS NULL OR t.name = @table_name
-ORDER BY CASE i.place WHEN 0 THEN 0 ELSE 1 END, t.object_id, i.place, i.SEQ_IN_INDEX
+ORDER BY CASE i.place WHEN 0 THEN 0 ELSE 1 END, t.object_id, i.NON_UNIQUE, i.TYPE, i.INDEX_NAME, i.SEQ_IN_INDEX
 
 -- sp_fkeys
 SELECT @qualifier AS PKTABLE_QUALIFIER, ps.name AS PKTABLE_OWNER, p.name AS PKTABLE_NAME, pc.name AS PKCOLUMN_NAME,

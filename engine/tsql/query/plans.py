@@ -465,6 +465,8 @@ class BindingContext(Struct, frozen=True):
     """Columns of each table, by `TableRef.key`."""
     variables: tuple[tuple[str, SqlType | None], ...] = ()
     settings: SessionSettings = DEFAULTS
+    outputs: tuple[str, ...] = ()
+    """Columns of source tables in the OUTPUT clause, which are the last values of each row."""
 
 
 NO_NAMES: Final = BindingContext()

@@ -354,12 +354,17 @@ def _plan_update(tree: exp.Expr, names: BindingContext) -> Planning:
     defaulted = tuple((-1, at) for at, pair in enumerate(pairs, start=1) if is_default(pair.expression))
     for _, column_index in defaulted:
         pairs[column_index - 1].set("expression", exp.Null())
-    values = [pair.expression for pair in (*pairs, *variables)]
+    values = [*(pair.expression for pair in (*pairs, *variables)), *_parse_outputs(names)]
     columns = tuple(_resolve_base_column(tree, pair.this.name) for pair in pairs)
     sql, query, target = yield from _build_row_number_query(tree, values, names)
     assigns = tuple(get_variable_name(pair.this) for pair in variables)
     plan = _build_plan("update", sql, query, target=target, columns=columns, assigns=assigns)
     return replace(plan, defaulted=defaulted) if defaulted else plan
+
+
+def _parse_outputs(names: BindingContext) -> list[exp.Expr]:
+    """Return the columns of source tables that the OUTPUT clause of the statement names."""
+    return copy_tree(f"SELECT {', '.join(names.outputs)}", 1).expressions if names.outputs else []
 
 
 def _split_assignments(tree: exp.Expr) -> tuple[list[exp.EQ], list[exp.EQ]]:
@@ -381,7 +386,7 @@ def _plan_delete(tree: exp.Expr, names: BindingContext) -> Planning:
     """Plan a DELETE: its query returns row numbers."""
     if tree.args.get("returning") is not None:
         raise UnsimulatedFeatureError("DELETE … OUTPUT")
-    sql, query, target = yield from _build_row_number_query(tree, [], names)
+    sql, query, target = yield from _build_row_number_query(tree, _parse_outputs(names), names)
     return _build_plan("delete", sql, query, target=target)
 
 
@@ -511,12 +516,9 @@ def _plan_merge(tree: exp.Expr, names: BindingContext) -> Planning:
     number: exp.Expr = _build_row_number(alias)
     whens = list(tree.args["whens"].expressions)
     parts = []
-    for matched, by_source in ((True, False), (False, False), (False, True)):
-        chosen_whens = [
-            w
-            for w in whens
-            if bool(w.args.get("matched")) == matched and bool(w.args.get("source")) == by_source
-        ]
+    for kind in ((True, False), (False, False), (False, True)):
+        matched, by_source = kind
+        chosen_whens = [w for w in whens if (bool(w.args["matched"]), bool(w.args.get("source"))) == kind]
         if not chosen_whens:
             continue
         if matched:
@@ -525,22 +527,25 @@ def _plan_merge(tree: exp.Expr, names: BindingContext) -> Planning:
             )
         else:
             own_table, other_table = (target, source) if by_source else (source, target)
-            probe = exp.Select(
-                expressions=[exp.Literal.number(1)],
-                from_=exp.From(this=other_table.copy()),
-                where=exp.Where(this=on_clause.copy()),
-            )
+            probe = exp.Select(expressions=[exp.Literal.number(1)], from_=exp.From(this=other_table.copy()))
+            probe.set("where", exp.Where(this=on_clause.copy()))
             select = exp.Select(
                 from_=exp.From(this=own_table.copy()),
                 where=exp.Where(this=exp.Not(this=exp.Exists(this=probe))),
             )
         row = number if matched or by_source else exp.Null()
-        parts.append((yield from _plan_merge_part(tree, select, chosen_whens, row, names)))
+        outputs = [exp.Null() if by_source else column for column in _parse_outputs(names)]
+        parts.append((yield from _plan_merge_part(tree, select, chosen_whens, row, outputs, names)))
     return QueryPlan(kind="merge", target=build_table_ref(tree.this), parts=tuple(parts))
 
 
 def _plan_merge_part(
-    tree: exp.Expr, select: exp.Select, whens: list[exp.Expr], number: exp.Expr, names: BindingContext
+    tree: exp.Expr,
+    select: exp.Select,
+    whens: list[exp.Expr],
+    number: exp.Expr,
+    outputs: list[exp.Expr],
+    names: BindingContext,
 ) -> Planning:
     """Plan one query of a MERGE: row number, index of the WHEN clause (NULL for none), values of all WHENs."""
     values: list[exp.Expr] = []
@@ -553,7 +558,7 @@ def _plan_merge_part(
         action, columns, new = _read_merge_action(clause.args["then"])
         branches.append((action, columns, len(values), len(values) + len(new)))
         values += new
-    select.set("expressions", [number.copy(), choice, *(value.copy() for value in values)])
+    select.set("expressions", [number.copy(), choice, *(value.copy() for value in values), *outputs])
     if tree.args.get("with_") is not None:
         select.set("with_", tree.args["with_"].copy())
     sql, query = yield from rewrite_steps(select, names)

@@ -36,7 +36,7 @@ _FIXED: Final = {
         has_dbaccess has_perms_by_name objectproperty objectpropertyex fileproperty trigger_nestlevel @@spid
         @@trancount @@rowcount @@error @@fetch_status @@cursor_rows @@lock_timeout @@max_connections @@nestlevel
         @@options @@procid @@textsize @@microsoftversion @@cpu_busy @@idle @@io_busy @@timeticks @@total_errors
-        @@connections cursor_status""",
+        @@connections @@packet_errors @@pack_received @@pack_sent @@total_read @@total_write cursor_status""",
     "varbinary(128)": "context_info",
     "tinyint": "@@datefirst @@max_precision",
     "bigint": "datediff_big count_big rowcount_big bit_count",
