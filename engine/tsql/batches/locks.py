@@ -221,7 +221,7 @@ _LEVELS: Final = {"UNCOMMITTED": "NOLOCK", "READ": "REPEATABLEREAD", "SERIALIZAB
 
 _HINTS: Final = DIRTY | {
     "READPAST", "READCOMMITTED", "READCOMMITTEDLOCK", "REPEATABLEREAD", "SERIALIZABLE", "HOLDLOCK", "UPDLOCK", "XLOCK",
-    "TABLOCK", "TABLOCKX",
+    "TABLOCK", "TABLOCKX", "NOWAIT",
 }  # fmt: skip
 _LEVEL_HINTS: Final = DIRTY | {
     "READCOMMITTED", "READCOMMITTEDLOCK", "REPEATABLEREAD", "SERIALIZABLE", "HOLDLOCK"
@@ -256,10 +256,28 @@ def lock_for_read(
 ) -> None:
     """Lock the rows that a query reads, and hold the locks that its *hints* require.
 
-    *find_rows*: function that determines the rows. *changes*: the query changes the table. Raise
-    LockConflictError
-    if the query must wait. Raise 3952 under SNAPSHOT, which no simulated database allows.
+    Raise LockConflictError if the query must wait, or 1222 with the hint NOWAIT. Raise 650 for READPAST at another
+    isolation level than READ COMMITTED and REPEATABLE READ [DOC: table hints]. Raise 3952 under SNAPSHOT, which no
+    simulated database allows.
     """
+    if "READPAST" in hints and hints & {"SERIALIZABLE", "HOLDLOCK", *DIRTY}:
+        raise SqlError(650)
+    try:
+        _lock_rows(machine, object_key, hints, find_rows, changes=changes)
+    except LockConflictError:
+        if "NOWAIT" in hints:
+            raise SqlError(1222) from None
+        raise
+
+
+def _lock_rows(
+    machine: Machine,
+    object_key: ObjectKey,
+    hints: frozenset[str],
+    find_rows: Callable[[], ReadRows],
+    *,
+    changes: bool,
+) -> None:
     context = machine.context
     if dict(context.session.options).get("TRANSACTION") == "SNAPSHOT" and context.find_copy(object_key[1]):
         raise SqlError(3952, context.get_spelled_name(object_key[1]))

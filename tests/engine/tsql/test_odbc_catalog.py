@@ -36,13 +36,13 @@ def test_tables_columns_and_keys_match_the_documentation() -> None:
     assert [row[2:5] for row in query_rows("sp_pkeys 'parent'")] == [("parent", "id", 1)]
     (key,) = query_rows("sp_fkeys 'parent'")
     assert (key[2:4], key[6:11]) == (("parent", "id"), ("child", "parent_id", 1, 1, 1))
-    assert rows("sp_fkeys @fktable_name = 'parent'") == []
-    ask(world, P, f"USE {DB} CREATE INDEX a_price ON parent (price DESC, name)", then_s=1)
-    table, index, *others = rows("sp_statistics 'parent'")
+    assert query_rows("sp_fkeys @fktable_name = 'parent'") == []
+    submit_batch(world, P, f"USE {DB} CREATE INDEX a_price ON parent (price DESC, name)", then_s=1)
+    table, index, *others = query_rows("sp_statistics 'parent'")
     assert [row[5:10:2] for row in others] == [("a_price", 1, "D"), ("a_price", 2, "A")]
     assert (table[6], index[3], index[6:9]) == (0, 0, (1, 1, "id"))
-    assert [row[:2] for row in rows("sp_special_columns 'parent'")] == [(0, "id")]
-    types = {row[0]: row for row in rows("sp_datatype_info_90")}
+    assert [row[:2] for row in query_rows("sp_special_columns 'parent'")] == [(0, "id")]
+    types = {row[0]: row for row in query_rows("sp_datatype_info_90")}
     assert types["int"][1:3] == (4, 10)
     assert types["nvarchar"][3:5] == ("N'", "'")
     assert [row[0] for row in query_rows("sp_datatype_info @data_type = -5")] == ["bigint"]

@@ -542,6 +542,23 @@ def test_two_readers_take_different_rows_of_a_queue() -> None:
     assert submit_batch(world, B, "DELETE TOP (1) FROM x WITH (READPAST) OUTPUT deleted.id").value == 2
 
 
+@pytest.mark.parametrize(
+    ("statement", "numbers"),
+    [
+        ("SELECT * FROM t WITH (UPDLOCK, NOWAIT)", [1222]),
+        ("SELECT * FROM t WITH (NOWAIT)", [1222]),
+        ("SELECT * FROM t WITH (READPAST, HOLDLOCK)", [650]),
+        ("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE SELECT * FROM t WITH (READPAST)", [650]),
+        ("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ SELECT * FROM t WITH (READPAST)", []),
+    ],
+)
+def test_hints_refuse_to_wait_or_to_skip_rows(statement: str, numbers: list[int]) -> None:
+    """Check documented behavior: [DOC: table hints]."""
+    world = build_world_with_table()
+    submit_batch(world, A, "BEGIN TRAN UPDATE t SET k = 1 WHERE n = 1")
+    assert submit_batch(world, B, statement).numbers == numbers
+
+
 def test_five_thousand_row_locks_become_a_table_lock() -> None:
     """Check documented behavior: [DOC: lock escalation]."""
     world = build_world_with_table()
