@@ -154,7 +154,7 @@ class Definitions(TableDefinitions):
             verb = "CREATE OR ALTER"
         text = f"{verb[:6].rstrip()} {'PROCEDURE' if kind == 'PROC' else kind}"
         line = self.token.line
-        if self.depth > 1:
+        if self.depth > 1 or self.in_module:
             raise make_near_error(self.peek())
         if self.actions:
             raise SqlSyntaxError(line, 111, "CREATE/ALTER PROCEDURE" if kind.startswith("PROC") else text)
@@ -201,6 +201,8 @@ class Definitions(TableDefinitions):
         parameters: list[s.ProcedureParameter] = []
         while self.token.kind == "variable":
             parameters.append(self.parse_parameter())
+            if parameters[-1].name in [item.name for item in parameters[:-1]]:
+                raise SqlSyntaxError(self.token.line, 134, parameters[-1].name)
             if not self.take_if(","):
                 break
         if bracketed and not self.take_if(")"):

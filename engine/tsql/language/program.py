@@ -85,7 +85,8 @@ class _Compiler(Definitions):
         """True if the preceding statement did not end with a semicolon."""
 
     def compile_body(self, body: str, parameters: frozenset[str]) -> Generator[int, None, Program]:
-        return (yield from _compile(body, self.version, parameters))
+        tokens = yield from lexing(body)
+        return (yield from _Compiler(body, tokens, self.version, parameters).compile_program(in_module=True))
 
     # -- output
 
@@ -104,11 +105,11 @@ class _Compiler(Definitions):
 
     # -- batch
 
-    def compile_program(self) -> Generator[int, None, Program]:
+    def compile_program(self, *, in_module: bool = False) -> Generator[int, None, Program]:
+        self.in_module = in_module
         yield from self.skip_semicolons()
         first_token = self.token
-        # older servers read the word as a name
-        young = NEW_STATEMENTS.get(first_token.upper, 0) > self.version
+        young = NEW_STATEMENTS.get(first_token.upper, 0) > self.version  # an older server reads a name
         has_name = first_token.kind == "quoted" or (
             first_token.kind == "word" and (young or first_token.upper not in STATEMENT_WORDS)
         )

@@ -56,6 +56,8 @@ class TokenReader:
         self.in_condition = False
         self.declared = set(variables)
         self.depth = 0
+        self.in_module = False
+        """True for the body of a procedure or function."""
         self.lines: list[int] = []
         self.actions: list[Action] = []
         self.regions: list[int | None] = []
@@ -70,7 +72,9 @@ class TokenReader:
         return len(self.actions) - 1
 
     def emit_statement(self, line: int, statement: s.Statement) -> None:
-        """Append an instruction that executes a statement."""
+        """Append an instruction that executes a statement. Raise 154 for USE in a module."""
+        if self.in_module and isinstance(statement, s.UseDatabase):
+            raise SqlSyntaxError(line, 154, "a USE database statement", "a procedure, function or trigger")
         self.emit(line, RunStatement(statement))
 
     def compute_work(self) -> int:

@@ -404,3 +404,30 @@ def is_default(node: exp.Expr | None) -> bool:
         isinstance(node, exp.Column) and not node.table and not node.this.args.get("quoted")
     )
     return is_keyword and node is not None and node.name.upper() == "DEFAULT"
+
+
+# --- MERGE -------------------------------------------------------------------------------------------------
+
+
+def check_merge_action(branch: exp.Expr) -> None:
+    """Raise 10710 or 10711 for an action that its WHEN clause does not allow."""
+    action, has_target = branch.args["then"], bool(branch.args.get("matched") or branch.args.get("source"))
+    name = type(action).__name__.upper() if isinstance(action, exp.Update | exp.Insert) else "DELETE"
+    if has_target and name == "INSERT":
+        raise SqlError(10711, "WHEN NOT MATCHED BY SOURCE" if branch.args.get("source") else "WHEN MATCHED")
+    if not has_target and name != "INSERT":
+        raise SqlError(10710, name)
+
+
+def read_merge_action(action: exp.Expr) -> tuple[str, tuple[str, ...], list[exp.Expr]]:
+    """Return the action of a WHEN, the columns that it changes, and their new values."""
+    if isinstance(action, exp.Update):
+        pairs = action.expressions
+        return "UPDATE", tuple(pair.this.name for pair in pairs), [pair.expression for pair in pairs]
+    if isinstance(action, exp.Insert):
+        columns = tuple(column.name for column in action.this.expressions) if action.this is not None else ()
+        row = action.expression
+        return "INSERT", columns, list(row.expressions) if isinstance(row, exp.Tuple) else [row.this]
+    if action.name.upper() == "DELETE":
+        return "DELETE", (), []
+    raise UnsimulatedFeatureError("this form of MERGE")

@@ -25,7 +25,7 @@ from engine.tsql.query.plans import (
     TableRef,
     UnsimulatedFeatureError,
 )
-from engine.tsql.query.reshape import convert_insert_values, is_default
+from engine.tsql.query.reshape import check_merge_action, convert_insert_values, is_default, read_merge_action
 from engine.tsql.query.rewrite import rewrite_steps
 from engine.tsql.query.syntax_normalization import UnreadableTextError, read_query, restore_call_names
 from engine.tsql.query.translation_context import (
@@ -552,10 +552,10 @@ def _plan_merge_part(
     branches: list[tuple[str, tuple[str, ...], int, int]] = []
     choice = exp.Case(ifs=[])
     for place, clause in enumerate(whens):
-        _check_merge_action(clause)
+        check_merge_action(clause)
         condition = clause.args.get("condition") or exp.true()
         choice.append("ifs", exp.If(this=condition.copy(), true=exp.Literal.number(place)))
-        action, columns, new = _read_merge_action(clause.args["then"])
+        action, columns, new = read_merge_action(clause.args["then"])
         branches.append((action, columns, len(values), len(values) + len(new)))
         values += new
     select.set("expressions", [number.copy(), choice, *(value.copy() for value in values), *outputs])
@@ -563,29 +563,6 @@ def _plan_merge_part(
         select.set("with_", tree.args["with_"].copy())
     sql, query = yield from rewrite_steps(select, names)
     return replace(_build_plan("select", sql, query), branches=tuple(branches))
-
-
-def _check_merge_action(branch: exp.Expr) -> None:
-    """Raise 10710 or 10711 for an action that its WHEN clause does not allow."""
-    action, has_target = branch.args["then"], bool(branch.args.get("matched") or branch.args.get("source"))
-    name = type(action).__name__.upper() if isinstance(action, exp.Update | exp.Insert) else "DELETE"
-    if has_target and name == "INSERT":
-        raise SqlError(10711, "WHEN NOT MATCHED BY SOURCE" if branch.args.get("source") else "WHEN MATCHED")
-    if not has_target and name != "INSERT":
-        raise SqlError(10710, name)
-
-
-def _read_merge_action(action: exp.Expr) -> tuple[str, tuple[str, ...], list[exp.Expr]]:
-    if isinstance(action, exp.Update):
-        pairs = action.expressions
-        return "UPDATE", tuple(pair.this.name for pair in pairs), [pair.expression for pair in pairs]
-    if isinstance(action, exp.Insert):
-        columns = tuple(column.name for column in action.this.expressions) if action.this is not None else ()
-        row = action.expression
-        return "INSERT", columns, list(row.expressions) if isinstance(row, exp.Tuple) else [row.this]
-    if action.name.upper() == "DELETE":
-        return "DELETE", (), []
-    raise UnsimulatedFeatureError("this form of MERGE")
 
 
 def _plan_truncate(tree: exp.Expr, names: BindingContext) -> Planning:
